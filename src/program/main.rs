@@ -80,7 +80,8 @@ use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples, in_one_li
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events, shown};
 use histeq::internal::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
-use histeq_media::sys::{close_but, print_line, print_text, silence_libraries};
+use histeq_media::sys::io::close_but;
+use histeq_media::sys::{print_line, print_text, silence_libraries};
 use rustix::process::{Resource, getrlimit};
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -5,7 +5,8 @@ use histeq::internal::equalize::Mask;
 use histeq::internal::spec::Region;
 use histeq_media::pipeline::{Cancel, Input};
 use histeq_media::source::first_picture;
-use histeq_media::sys::{Name, is_fifo, open_regular};
+use histeq_media::sys::files::{Name, open_regular};
+use histeq_media::sys::io::is_fifo;
 use std::sync::Arc;
 
 /// A mask, and the name of its file.

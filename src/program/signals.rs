@@ -4,9 +4,9 @@
 
 use crate::report::Console;
 use anyhow::{Result, anyhow};
-use histeq_media::ffmpeg::is_opening;
+use histeq_media::ffmpeg::demux::is_opening;
 use histeq_media::pipeline::{Cancel, FailureKind};
-use histeq_media::sink::Leftover;
+use histeq_media::sink::files::Leftover;
 use histeq_media::sys::{give_up_with, limit_of, no_thread};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -13,8 +13,8 @@ use histeq::internal::frame::Frame;
 use histeq::internal::spec::{Chroma, Settings, Smoothing};
 use histeq_media::pipeline::Input;
 use histeq_media::pipeline::live::Shown;
-use histeq_media::sink::Target;
-use histeq_media::sys::Name;
+use histeq_media::sink::files::Target;
+use histeq_media::sys::files::Name;
 use std::sync::Arc;
 
 /// Checks that the files to be `written` are different ones, and none of those that are `read` beside the input.

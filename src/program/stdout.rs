@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "what can be done only before main, and instead of its return")]
 
 use anyhow::{Context, Result, bail};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 

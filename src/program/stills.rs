@@ -8,7 +8,8 @@ use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::equalize::{Decided, EqualizeStage, FrameMapper, FrameStudy, OutputDepth};
 use histeq::internal::frame::{Frame, HostPool};
 use histeq::internal::spec::{Settings, Smoothing};
-use histeq_media::ffmpeg::{AutoRotate, Picture, microseconds, rescale};
+use histeq_media::ffmpeg::frame::{AutoRotate, Picture};
+use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, PartPosition, Source};
 use histeq_media::source::{self, InputOptions};
 use std::collections::VecDeque;
@@ -59,7 +60,7 @@ impl Moment {
         let looks = rows.iter().map(|row| ShownLook::new(row, &input)).collect::<Result<Vec<_>>>()?;
         let size = room.zip(input.picture).and_then(|(room, (_, size))| working_size(size, room));
         if let Some(size) = size {
-            (source, input) = source::shrunk((source, input), size, &Notices::silent())?;
+            (source, input) = source::filter::shrunk((source, input), size, &Notices::silent())?;
         }
         let most = |count: fn(&ShownLook) -> u32| looks.iter().map(count).max().unwrap_or(0);
         let (most_before, most_behind) = (most(ShownLook::before), most(ShownLook::behind));

@@ -8,7 +8,7 @@ use anyhow::{Error, Result};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use histeq::Limits;
 use histeq_media::pipeline::FailureKind;
-use histeq_media::sink::Leftover;
+use histeq_media::sink::files::Leftover;
 use histeq_media::sys::{Resident, no_thread};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -9,7 +9,7 @@ use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::frame::{Frame, PixelFormat};
 use histeq::internal::spec::Settings;
 use histeq_media::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;

@@ -15,7 +15,7 @@ mod images;
 // Frames that are not copied.
 pub mod in_place;
 // What the output keeps of a file besides its luma.
-mod kept;
+pub(crate) mod kept;
 // `live` without a camera of this machine.
 pub mod live;
 // Decoding on a GPU.

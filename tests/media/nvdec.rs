@@ -12,7 +12,7 @@ use histeq::internal::equalize::cuda::Cuda;
 use histeq::internal::equalize::measure;
 use histeq::internal::frame::Pool;
 use histeq::internal::spec::{Chroma, Rect, Settings, Smoothing};
-use histeq_media::ffmpeg::DecodeOn;
+use histeq_media::ffmpeg::decode::DecodeOn;
 use histeq_media::pipeline::{Cancel, Notices, Source};
 use histeq_media::source::{self, InputOptions};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::support::pictures::difference;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use histeq::internal::frame::{Buffer, Frame, PixelFormat, Pool};
-use histeq_media::ffmpeg::Picture;
+use histeq_media::ffmpeg::frame::Picture;
 use histeq_media::pipeline::{Cancel, Level, Notices, Progress, Source};
 use histeq_media::source::{self, InputOptions, Part};
 use std::ops::Range;

@@ -8,9 +8,11 @@ use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::equalize::{EqualizeStage, Failover, OnUnavailable};
 use histeq::internal::spec::{Settings, Smoothing};
 use histeq_media::pipeline::{Cancel, Input, Notices, Progress, Source, run};
-use histeq_media::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
+use histeq_media::sink::encoder::EncoderChoice;
+use histeq_media::sink::files::{Files, Overwrite, Target};
+use histeq_media::sink::{self, OutputOptions};
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::sync::Arc;
 
 fn quiet() -> Notices {

@@ -68,7 +68,7 @@ CHANGES = {
     ],
     "encoder": [
         (
-            "src/media/sink/encoder_table.rs",
+            "src/media/sink/encoder/table.rs",
             '    row("flv", Quantizer',
             '    row("snow", Quantizer, Some(2.0), None, &[]),\n    row("flv", Quantizer',
         ),

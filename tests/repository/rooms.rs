@@ -30,14 +30,6 @@ src/core/spec
 src/core/spec/natural
 src/lab/bench
 src/lab/publications
-src/media/ffmpeg
-src/media/pipeline
-src/media/pipeline/live
-src/media/sink
-src/media/source
-src/media/source/file
-src/media/source/isolated
-src/media/sys
 src/program/options
 src/program/sidecar/statistics
 src/program/web
@@ -55,11 +47,11 @@ src/core/cuda/picture.rs
 src/core/denoise/merge.rs
 src/core/equalize/denoising.rs
 src/core/spec/film.rs
-src/media/ffmpeg/muxer.rs
-src/media/ffmpeg/wire.rs
+src/media/ffmpeg/demux/wire.rs
+src/media/ffmpeg/mux/muxer.rs
 src/media/sandbox/calls.rs
 src/media/sink/file.rs
-src/media/sink/target.rs
+src/media/sink/files/target.rs
 src/media/source/isolated/source.rs
 src/program/options/habits.rs
 src/program/pieces/processes.rs
@@ -85,29 +77,29 @@ src/core/equalize/lattice.rs lattice
 src/core/options/resolve.rs resolve
 src/core/spec/natural/correction.rs mapping
 src/core/spec/natural/correction.rs new
-src/media/ffmpeg/decoder.rs open
-src/media/ffmpeg/demuxer.rs open
+src/media/ffmpeg/decode/decoder.rs open
+src/media/ffmpeg/demux/demuxer.rs open
+src/media/ffmpeg/demux/wire.rs checked
 src/media/ffmpeg/log.rs remember
-src/media/ffmpeg/wire.rs checked
 src/media/pipeline/live/engine.rs run
-src/media/sink/encoder_choice.rs candidates
-src/media/sink/encoder_choice.rs settings
-src/media/sink/encoder_start.rs open
+src/media/sink/encoder/choice.rs candidates
+src/media/sink/encoder/choice.rs settings
+src/media/sink/encoder/fit.rs format_for
+src/media/sink/encoder/start.rs open
 src/media/sink/file.rs begin_file
 src/media/sink/file.rs prepare
-src/media/sink/fit.rs format_for
+src/media/sink/kept/streams.rs add
 src/media/sink/recorder/mod.rs a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name
-src/media/sink/streams.rs add
 src/media/source/file/mod.rs advance
 src/media/source/file/open.rs open
 src/media/source/file/open.rs open_demuxer
-src/media/source/filtered.rs open
+src/media/source/filter/filtered.rs open
 src/media/source/isolated/child.rs opened
 src/media/source/isolated/frames.rs copied
-src/media/source/live.rs next
+src/media/source/live/reader.rs next
 src/media/source/log/curves.rs light
 src/media/source/stack/mod.rs open
-src/media/sys/input_files.rs what_lists_patterns_and_urls_name_is_known_before_it_is_opened
+src/media/sys/files/input_files.rs what_lists_patterns_and_urls_name_is_known_before_it_is_opened
 src/program/commands/join.rs join_file
 src/program/commands/live/mod.rs film
 src/program/commands/plan.rs plan_file

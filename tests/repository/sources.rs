@@ -111,14 +111,19 @@ frei0r: lib
 lab/bench: copies
 lab/publications: arguments managed
 lab/publications/kernels: cdf_min curve histogram luminance_histogram map pause saturation scan
-media/ffmpeg: container converter custom_io decoder decoder_buffers demuxer devices encoded_video encoder
-media/ffmpeg: encoder_info filter_graph interrupt log media mod muxer nvdec opens packet parse picture protocols
-media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface transcoder wire
+media/ffmpeg: log mod packet parse
+media/ffmpeg/decode: buffers decoder nvdec surface
+media/ffmpeg/demux: custom_io demuxer devices interrupt media opens protocols wire
+media/ffmpeg/encode: encoded_video encoder encoder_info subtitle transcoder
+media/ffmpeg/filter: converter graph
+media/ffmpeg/frame: picture raw_format rotation shared_planes side_data
+media/ffmpeg/mux: container muxer
 media/source/isolated: shared_memory zygote
-media/sys: descriptors give_up virtual_camera
+media/sys: give_up virtual_camera
+media/sys/io: descriptors
 program: c_memory signals stdout
-vapoursynth: host
 python: array picture
+vapoursynth: host
 ";
 
 #[test]

@@ -2,11 +2,14 @@
 
 use anyhow::{Result, ensure};
 use histeq::internal::frame::{Frame, PixelFormat};
-use histeq_media::ffmpeg::{Converter, Picture, RawFormat, VideoFormat};
+use histeq_media::ffmpeg::filter::{Converter, VideoFormat};
+use histeq_media::ffmpeg::frame::{Picture, RawFormat};
 use histeq_media::pipeline::Cancel;
-use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
+use histeq_media::sink::OutputOptions;
+use histeq_media::sink::files::{Files, Overwrite, Target};
+use histeq_media::sink::image::write_drawn;
 use histeq_media::source::first_picture;
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::path::Path;
 
 /// Reads the first frame of a file, as pixels of `format` in full range.

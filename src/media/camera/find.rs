@@ -1,7 +1,7 @@
 //! The cameras of this machine, as Linux lists them.
 
 use super::other_than_camera;
-use crate::ffmpeg::{Device, input_devices};
+use crate::ffmpeg::demux::{Device, input_devices};
 
 /// FFmpeg's input device for cameras.
 pub const INPUT: &str = "v4l2";

@@ -1,6 +1,7 @@
 //! The microphones of this machine, and messages for one that does not open.
 
-use crate::ffmpeg::{Device, Error, input_devices, last_message};
+use crate::ffmpeg::demux::{Device, input_devices};
+use crate::ffmpeg::{Error, last_message};
 
 /// A microphone before it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

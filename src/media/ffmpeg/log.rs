@@ -2,7 +2,7 @@
 //! that FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
-use crate::sys::note_input;
+use crate::sys::files::note_input;
 use crate::sys::{give_up, print_text, printable};
 use ffmpeg_next::ffi;
 use std::cell::{Cell, RefCell};
@@ -152,7 +152,7 @@ const REFERENCE_BEGINNINGS: [&[u8]; 5] = [
 
 /// A message of FFmpeg about damage.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Logged {
+pub(crate) enum Logged {
     /// An error.
     Error,
     /// A decoder has concealed damage in a picture.

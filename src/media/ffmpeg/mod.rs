@@ -6,23 +6,14 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `demuxer.rs`, `custom_io.rs`, `protocols.rs`, `opens.rs`, `interrupt.rs` | opens an input and reads its packets |
-//! | `images.rs` | numbered images |
-//! | `media.rs`, `side_data.rs` | the description of an input and its streams |
+//! | `demux` | opens an input, describes it and its streams, and reads its packets |
 //! | `packet.rs` | a compressed packet (AVPacket) |
-//! | `decoder.rs`, `decoder_buffers.rs` | decodes packets into memory of a pool |
-//! | `nvdec.rs`, `surface.rs` | decodes on a GPU, and converts its surfaces |
-//! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
-//! | `wire.rs` | streams, packets and properties of pictures as they come from a decoding process |
-//! | `shared_planes.rs` | picture to frame and back, without a copy |
-//! | `converter.rs`, `filter_graph.rs`, `fields.rs` | converts pictures, runs them through libavfilter's filters |
-//! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
-//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes; the encoders of this FFmpeg; encoded video |
-//! | `still.rs` | a frame as the bytes of an image file |
-//! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
-//! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
-//! | `signalling.rs` | what encoded pictures say of their colours and pixels, by codec and container |
-//! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
+//! | `decode` | decodes packets into memory of a pool, on the CPU or on a GPU |
+//! | `frame` | a picture (AVFrame): its memory, colours, pixels and rotation; picture to frame and back |
+//! | `filter` | converts pictures, runs them through libavfilter's filters |
+//! | `encode` | encodes pictures, sound and subtitles; the encoders of this FFmpeg |
+//! | `mux` | writes packets into a container; the containers of this FFmpeg, and what they signal |
+//! | `log.rs`, `parse.rs` | log messages as causes of errors; values of options |
 
 /// Implements an owner of a structure of FFmpeg's: allocation without arguments, access through the field `ptr`, and
 /// freeing. `$field: $value` are the other fields of a new owner.
@@ -32,7 +23,7 @@ macro_rules! owned {
         unsafe impl Send for $owner {}
 
         impl $owner {
-            pub(super) fn new() -> Self {
+            pub(in crate::ffmpeg) fn new() -> Self {
                 // SAFETY: no precondition.
                 let ptr = unsafe { ffmpeg_next::ffi::$allocate() };
                 if ptr.is_null() {
@@ -41,20 +32,20 @@ macro_rules! owned {
                 $owner { ptr, $($field: $value),* }
             }
 
-            pub(super) fn as_ptr(&self) -> *const ffmpeg_next::ffi::$structure {
+            pub(in crate::ffmpeg) fn as_ptr(&self) -> *const ffmpeg_next::ffi::$structure {
                 self.ptr
             }
 
-            pub(super) fn as_mut_ptr(&mut self) -> *mut ffmpeg_next::ffi::$structure {
+            pub(in crate::ffmpeg) fn as_mut_ptr(&mut self) -> *mut ffmpeg_next::ffi::$structure {
                 self.ptr
             }
 
-            pub(super) fn get(&self) -> &ffmpeg_next::ffi::$structure {
+            pub(in crate::ffmpeg) fn get(&self) -> &ffmpeg_next::ffi::$structure {
                 // SAFETY: allocated in `new`, freed in `drop` only.
                 unsafe { &*self.ptr }
             }
 
-            pub(super) fn get_mut(&mut self) -> &mut ffmpeg_next::ffi::$structure {
+            pub(in crate::ffmpeg) fn get_mut(&mut self) -> &mut ffmpeg_next::ffi::$structure {
                 // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
                 unsafe { &mut *self.ptr }
             }
@@ -69,77 +60,26 @@ macro_rules! owned {
     };
 }
 
-mod colour;
-mod container;
-mod converter;
-mod custom_io;
-mod decoder;
-mod decoder_buffers;
-mod demuxer;
-mod devices;
-mod display_matrix;
-mod encoded_video;
-mod encoder;
-mod encoder_info;
-mod fields;
-mod filter_graph;
-mod images;
-mod interrupt;
+pub mod decode;
+pub mod demux;
+pub mod encode;
+pub mod filter;
+pub mod frame;
 mod log;
-mod media;
-mod muxer;
-mod nvdec;
-mod opens;
+pub mod mux;
 mod packet;
 mod parse;
-mod picture;
-mod protocols;
-mod raw_format;
-mod rotation;
-mod shared_planes;
-mod side_data;
-mod signalling;
-mod sound;
-mod still;
-mod subtitle;
-mod surface;
-mod transcoder;
-mod wire;
 
-pub use colour::{Colour, LogTransfer};
-pub use container::Container;
-pub use converter::{Converter, VideoFormat};
-pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
-pub use demuxer::{Demuxer, ReadFrom, is_opening, opens_more};
-pub use devices::{Device, input_devices};
-pub use encoded_video::EncodedVideo;
-pub use encoder::{VideoEncoder, VideoOptions};
-pub use encoder_info::{Encoder, encoders, is_lossless, nearest_format};
+use crate::sys::files::Name;
+use ffmpeg_next::Rescale;
 pub use ffmpeg_next::chroma::Location as ChromaLocation;
 pub use ffmpeg_next::codec::Id as CodecId;
 pub use ffmpeg_next::media::Type as MediaType;
 pub use ffmpeg_next::{FieldOrder, Rational};
-pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
-pub use images::{GivePackets, OpenImage, Sequence};
-pub use interrupt::Interrupt;
 pub use log::{first_message, has_ended_early, is_only_thread, last_message, refused_size, silence_encoders};
-pub use media::{Chapter, Media, Metadata, Programme, Stream, Unshown};
-pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;
 use parse::timecode_of;
 pub use parse::{counts_timecode, later_timecode, parse_number, parse_rate, parse_size, parse_time};
-pub use picture::{Picture, PictureProperties};
-pub use protocols::OpenError;
-pub use raw_format::RawFormat;
-pub use rotation::{AutoRotate, is_to_be_turned};
-pub use side_data::StreamSideData;
-pub use signalling::Signalling;
-pub use still::Still;
-pub use transcoder::{TranscodeTo, Transcoder};
-pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};
-
-use crate::sys::Name;
-use ffmpeg_next::Rescale;
 use std::ffi::{CStr, CString, OsStr};
 use std::path::Path;
 use std::sync::Once;

@@ -1,7 +1,7 @@
 //! AVPacket: a packet of compressed data between demuxer and decoder, or encoder and muxer.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::decoder_buffers::into_buffer_ref;
+use super::decode::buffers::into_buffer_ref;
 use super::{Error, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
@@ -249,7 +249,8 @@ impl ffmpeg_next::packet::Mut for Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Media};
+    use crate::ffmpeg::decode::{DecodeOn, Decoded, Decoder, Delay};
+    use crate::ffmpeg::demux::Media;
     use histeq::internal::frame::{HostBuffer, HostPool, Memory};
     use std::ops::{Deref, DerefMut};
     use std::sync::Arc;

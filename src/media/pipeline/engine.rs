@@ -6,11 +6,10 @@
 //!   output.
 
 use super::filtering::Filtering;
-use super::flow::Flow;
-use super::threads::{joined, start};
+use super::flow::{Flow, joined, start};
 use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage, from_stage};
 use crate::ffmpeg::Packet;
-use crate::sys::Name;
+use crate::sys::files::Name;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use histeq::Limits;

@@ -1,6 +1,8 @@
 //! Classifies errors by kind of failure, for programs that react to them.
 
-use crate::sys::{Name, without_codes};
+use crate::sys::files::Name;
+use crate::sys::without_codes;
+use histeq::CallerError;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
@@ -86,4 +88,34 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What failed, and the remedy.
     pub message: String,
+}
+
+/// An error with its cause and its remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{cause} ({remedy})")]
+pub struct ErrorWithRemedy {
+    /// What failed, and where.
+    pub cause: String,
+    /// What the user can do.
+    pub remedy: String,
+}
+
+impl ErrorWithRemedy {
+    /// The error for a video that cannot be split into pieces.
+    pub fn not_in_pieces(cause: String) -> Self {
+        ErrorWithRemedy { cause, remedy: "leave --jobs out".to_owned() }
+    }
+}
+
+/// Converts an error of an observer, or of a source of mappings, to the type that the stage expects.
+pub fn to_stage(error: anyhow::Error) -> CallerError {
+    error.reallocate_into_boxed_dyn_error_without_backtrace()
+}
+
+/// Converts an error of the stage to `anyhow`; an observer's error becomes what it was before [`to_stage`].
+pub fn from_stage(error: histeq::Error) -> anyhow::Error {
+    match error {
+        histeq::Error::Caller(error) => anyhow::Error::from_boxed(error),
+        error => error.into(),
+    }
 }

@@ -1,7 +1,6 @@
 //! Filters between the equalizer and the sink, on a separate thread.
 
-use super::flow::Flow;
-use super::threads::{joined, start};
+use super::flow::{Flow, joined, start};
 use super::{Delivery, Input, Message, Outcome, Source};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, Sender, bounded};

@@ -2,8 +2,10 @@
 //! between them is an [`EqualizeStage`](histeq::internal::equalize::EqualizeStage).
 
 use super::transcoders::{InProcess, OpenTranscoders};
-use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream, microseconds, rescale};
-use crate::sys::Name;
+use crate::ffmpeg::demux::{Media, Sequence, Stream};
+use crate::ffmpeg::frame::RawFormat;
+use crate::ffmpeg::{Packet, Rational, microseconds, rescale};
+use crate::sys::files::Name;
 use anyhow::Result;
 use histeq::Limits;
 use histeq::internal::frame::{Frame, Pool};

@@ -1,6 +1,8 @@
 //! Where other streams than the video are transcoded, if their codec does not fit the output.
 
-use crate::ffmpeg::{Packet, Stream, TranscodeTo, Transcoder};
+use crate::ffmpeg::Packet;
+use crate::ffmpeg::demux::Stream;
+use crate::ffmpeg::encode::{TranscodeTo, Transcoder};
 use crate::pipeline::Notices;
 use anyhow::Result;
 

@@ -1,30 +1,31 @@
 //! Encodes frames, and writes them with the other streams of the input into a container.
 
-use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
-use super::encoder_choice::{EncoderChoice, Pace, expected};
-use super::encoder_start::{EncoderStart, Started};
-use super::fit::{Fitter, PixelChoice};
-use super::fits_file::FitsFile;
-use super::keeps::{self, First};
-use super::metadata::{
+use super::encoder::choice::{EncoderChoice, Pace, expected};
+use super::encoder::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
+use super::encoder::fit::{Fitter, PixelChoice};
+use super::encoder::start::{EncoderStart, Started};
+use super::encoder::two_pass::{Measured, SizeRule, TooLarge};
+use super::files::power_loss::PeriodicSync;
+use super::files::target::Target;
+use super::files::temporary::Temporary;
+use super::image::fits::FitsFile;
+use super::image::webp::with_last_duration;
+use super::kept::metadata::{
     add_provenance, begun_later, check_keys, file_options, kept, kept_in, kept_of_turned, live_options, muxer_options,
     network_options, protocol_options, service, timecode, timecode_rate, with_given,
 };
-use super::power_loss::PeriodicSync;
+use super::kept::stream_choice::StreamChoice;
+use super::kept::streams::{self, Routes, StreamRules};
+use super::kept::table::{self, First};
 use super::recorder::{DiskRoom, Segmentation};
-use super::stream_choice::StreamChoice;
-use super::streams::{self, Routes, StreamRules};
-use super::target::Target;
-use super::temporary::Temporary;
-use super::two_pass::{Measured, SizeRule, TooLarge};
-use super::webp::with_last_duration;
-use crate::ffmpeg::{
-    AutoRotate, CodecId as Id, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture,
-    RawFormat, Stream, StreamSideData, VideoEncoder, microseconds, parse_time, rescale,
-};
+use crate::ffmpeg::demux::{Interrupt, Metadata, Stream};
+use crate::ffmpeg::encode::{Encoder, VideoEncoder};
+use crate::ffmpeg::frame::{AutoRotate, Picture, RawFormat, StreamSideData};
+use crate::ffmpeg::mux::{Container, Muxer, OutputStream};
+use crate::ffmpeg::{CodecId as Id, Error, Packet, microseconds, parse_time, rescale};
 use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
-use crate::sys::{Name, number_pattern};
+use crate::sys::files::{Name, number_pattern};
 use anyhow::{Context, Result, ensure};
 use histeq::internal::frame::Frame;
 use rustix::io::Errno;
@@ -333,7 +334,7 @@ impl FileSink {
         let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), keys)?;
         let kind = Encoder::find(&encoder.name());
         let said = First { picture: first, about, encoded: fitter.video() };
-        keeps::check(&self.input, self.container, kind, Some(said), self.target.name(), &self.notices)?;
+        table::check(&self.input, self.container, kind, Some(said), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
@@ -400,8 +401,8 @@ impl FileSink {
         let skipped = timecode_rate.map_or(0, |rate| self.input.skipped_frames_at(f64::from(rate)));
         let metadata = begun_later(kept(&media.metadata), timecode_rate, skipped);
         let mut metadata = metadata;
-        if let Some(timecode) = timecode.filter(|_| keeps::FileMetadata::timecode_is_of_file(self.container))
-            && super::metadata::timecode(&metadata).is_none()
+        if let Some(timecode) = timecode.filter(|_| table::FileMetadata::timecode_is_of_file(self.container))
+            && super::kept::metadata::timecode(&metadata).is_none()
         {
             let of_file = vec![("timecode".to_owned(), timecode.to_owned())];
             metadata.extend(begun_later(of_file, timecode_rate, skipped));
@@ -508,8 +509,8 @@ impl FileSink {
         ensure!(!is_second || !self.container.is_images() || self.is_numbered(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
         // An animation becomes one packet at the end, which gets the metadata of its first image.
-        if keeps::is_of_images(self.container) && running.beside.len() < MAX_BESIDE {
-            let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
+        if table::is_of_images(self.container) && running.beside.len() < MAX_BESIDE {
+            let icc = picture.icc_profile().filter(|_| !table::writes_icc(&running.encoder.name()));
             let about = about.unwrap_or_default().made_by(self.provenance.as_deref());
             running.beside.push_back(Beside { about, icc });
         }

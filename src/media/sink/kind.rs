@@ -2,11 +2,12 @@
 //! exhaustive `match`, so that the compiler lists all decisions for a new kind.
 
 use super::file::is_sequence_name;
+use super::files::target::Files;
+use super::live::reconnecting::network_format;
 use super::raw::Framing;
-use super::reconnecting::network_format;
-use super::target::Files;
-use crate::ffmpeg::Container;
-use crate::sys::{Name, is_fifo};
+use crate::ffmpeg::mux::Container;
+use crate::sys::files::Name;
+use crate::sys::io::is_fifo;
 use std::ffi::OsStr;
 
 /// A kind of output.

@@ -1,18 +1,19 @@
 //! Opens the sink for the output that the user has chosen.
 
-use super::encoder_choice::Pace;
+use super::encoder::choice::Pace;
+use super::encoder::fit::PixelChoice;
+use super::encoder::two_pass::{Pass, SizeRule};
 use super::file::{FileSink, OutputOptions, container};
-use super::fit::PixelChoice;
+use super::files::target::{Overwrite, Target};
 use super::kind::OutputKind;
+use super::live::reconnecting::Reconnecting;
+use super::live::virtual_camera::VirtualCameraSink;
 use super::raw::RawSink;
-use super::reconnecting::Reconnecting;
 use super::recorder::Recorder;
-use super::target::{Overwrite, Target};
-use super::two_pass::{Pass, SizeRule};
-use super::virtual_camera::VirtualCameraSink;
-use crate::ffmpeg::{Media, Rational};
+use crate::ffmpeg::Rational;
+use crate::ffmpeg::demux::Media;
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, Sink};
-use crate::sys::Name;
+use crate::sys::files::Name;
 use anyhow::{Result, bail};
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use std::path::PathBuf;

@@ -1,12 +1,14 @@
 //! Writes raw frames or a y4m stream to a pipe or a file.
 
-use super::fit::Fitter;
-use super::streams::check_rotation;
-use super::target::Target;
-use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
+use super::encoder::fit::Fitter;
+use super::files::target::Target;
+use super::kept::streams::check_rotation;
+use crate::ffmpeg::filter::VideoFormat;
+use crate::ffmpeg::frame::{AutoRotate, Picture};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
-use crate::sys::{Name, PlaneWriter};
+use crate::sys::files::Name;
+use crate::sys::io::PlaneWriter;
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::Rational;
 use histeq::internal::frame::Frame;

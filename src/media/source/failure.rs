@@ -1,7 +1,8 @@
 //! The kinds of the errors of inputs.
 
 use crate::camera::NotOpened;
-use crate::ffmpeg::{Error as FfmpegError, OpenError};
+use crate::ffmpeg::Error as FfmpegError;
+use crate::ffmpeg::demux::OpenError;
 use crate::pipeline::{Failure, FailureKind};
 use histeq::internal::frame::NoRoom;
 use std::error::Error;

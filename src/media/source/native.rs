@@ -1,6 +1,9 @@
 //! Frames from decoded pictures: by reference where the pixel format is native, else by swscale.
 
-use crate::ffmpeg::{Converter, Picture, RawFormat, Stream, VideoFormat, nearest_format};
+use crate::ffmpeg::demux::Stream;
+use crate::ffmpeg::encode::nearest_format;
+use crate::ffmpeg::filter::{Converter, VideoFormat};
+use crate::ffmpeg::frame::{Picture, RawFormat};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use histeq::Limits;

@@ -1,14 +1,19 @@
 //! Detects the kind of an input, and opens its source.
 
 use super::file::{FileInput, FileSource, images_by_name, sequence_of};
-use super::filtered::in_sdr;
+use super::filter::filtered::in_sdr;
 use super::isolated;
 use super::options::{InputOptions, Isolation, RawOptions, check_size};
 use super::raw::RawSource;
-use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
+use crate::ffmpeg::decode::DecodeOn;
+use crate::ffmpeg::demux::OpenError;
+use crate::ffmpeg::frame::RawFormat;
+use crate::ffmpeg::{ChromaLocation, Rational};
 use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, MAX_LINE, RawVideo};
-use crate::sys::{Reader, is_pipe, note_input, open_regular, open_without_links, without_password};
+use crate::sys::files::{note_input, open_regular, open_without_links};
+use crate::sys::io::{Reader, is_pipe};
+use crate::sys::without_password;
 use anyhow::{Context, Result, ensure};
 use histeq::internal::frame::Range;
 use std::io::Read;

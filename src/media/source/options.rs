@@ -2,9 +2,12 @@
 
 use super::packets::Reading;
 use super::part::Part;
-use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url, opens_more};
+use crate::ffmpeg::decode::DecodeOn;
+use crate::ffmpeg::demux::{Demuxer, opens_more};
+use crate::ffmpeg::{Rational, is_url};
 use crate::pipeline::{FailureKind, Notices};
-use crate::sys::{Name, folder_of, is_list_name, is_pipe, number_pattern, numbered, numbers_there};
+use crate::sys::files::{Name, folder_of, is_list_name, number_pattern, numbered, numbers_there};
+use crate::sys::io::is_pipe;
 use anyhow::Result;
 use histeq::{Limits, named};
 use serde::{Deserialize, Serialize};

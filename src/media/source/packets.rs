@@ -6,7 +6,9 @@
 //! PlannedPart: chunks, times of the frames -> decoded from the first chunk on; each chunk and each time is checked
 //! ```
 
-use crate::sys::{Hash, Name, at_most};
+use crate::sys::Hash;
+use crate::sys::files::Name;
+use crate::sys::io::at_most;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};

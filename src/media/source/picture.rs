@@ -2,7 +2,7 @@
 
 use super::{InputOptions, Isolation, open};
 use crate::pipeline::{Cancel, Notices};
-use crate::sys::Name;
+use crate::sys::files::Name;
 use anyhow::{Context, Result};
 use histeq::internal::frame::Frame;
 use std::sync::Arc;

@@ -2,10 +2,12 @@
 
 use super::native::exceeding;
 use super::options::InputOptions;
-use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
+use crate::ffmpeg::demux::Media;
+use crate::ffmpeg::frame::{Picture, PictureProperties};
+use crate::ffmpeg::{microseconds, rescale};
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use crate::rawvideo::{FRAME, MAX_LINE, RawVideo};
-use crate::sys::{Filled, Filling, Reader};
+use crate::sys::io::{Filled, Filling, Reader};
 use anyhow::{Context, Result};
 use histeq::internal::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
 use std::collections::VecDeque;

@@ -1,7 +1,10 @@
 //! The decode loop of files and live inputs: reads packets by a [`ReadPackets`], decodes those of one video stream, and
 //! passes on those of all others.
 
-use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational};
+use crate::ffmpeg::decode::{DecodeOn, Decoded, Decoder, Delay};
+use crate::ffmpeg::demux::Demuxer;
+use crate::ffmpeg::frame::Picture;
+use crate::ffmpeg::{Error, Packet, Rational};
 use histeq::internal::frame::Pool;
 use std::collections::VecDeque;
 use std::sync::Arc;

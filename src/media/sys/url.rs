@@ -1,6 +1,6 @@
 //! Parts of URLs: the URL without passwords, for messages, and the host.
 
-use super::Name;
+use super::files::Name;
 use std::ffi::OsStr;
 
 /// Keys of a query whose values are shown: they tell apart the streams of a camera, or set up FFmpeg's protocols. Any other

@@ -1,6 +1,6 @@
 //! The wall clock and its time zone, which may come from a file that the variable TZ names.
 
-use super::Name;
+use super::files::Name;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 use std::ffi::OsStr;

@@ -20,8 +20,8 @@ use histeq::internal::equalize::{EqualizeStage, OutputDepth};
 use histeq::internal::frame::{Frame, PixelFormat};
 use histeq::internal::spec::{Method, Settings};
 use histeq_media::pipeline::{FailureKind, Input, Source};
-use histeq_media::sink::PixelChoice;
-use histeq_media::source::coloured;
+use histeq_media::sink::encoder::PixelChoice;
+use histeq_media::source::filter::coloured;
 
 /// How the frames of an input are coloured.
 #[derive(Clone)]

@@ -7,9 +7,10 @@ use crate::session::{Outputs, Session};
 use crate::signals;
 use anyhow::{Result, bail};
 use histeq_media::pipeline::{self, Outcome, Progress};
-use histeq_media::sink::{self, OutputKind, Target};
+use histeq_media::sink::files::Target;
+use histeq_media::sink::{self, OutputKind};
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use serde_json::Map;
 use std::sync::Arc;
 

@@ -86,7 +86,7 @@ fn microphones() -> Vec<String> {
 
 fn encoders(all: bool) -> Vec<String> {
     let (shown, remaining): (Vec<_>, Vec<_>) =
-        ffmpeg::encoders().into_iter().partition(|encoder| all || USED.contains(&encoder.name().as_str()));
+        ffmpeg::encode::encoders().into_iter().partition(|encoder| all || USED.contains(&encoder.name().as_str()));
     let lines = shown.iter().map(|encoder| format!("{:<18} {}", encoder.name(), encoder.description()));
     let rest = (!remaining.is_empty()).then(|| format!("and {} others (--all lists them)", remaining.len()));
     lines.chain(rest).collect()

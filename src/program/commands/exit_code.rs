@@ -6,7 +6,7 @@ use crate::signals;
 use anyhow::Result;
 use histeq::internal::cuda;
 use histeq_media::pipeline::{Failure, FailureKind, Interrupted, Outcome};
-use histeq_media::sink::Skipped;
+use histeq_media::sink::files::Skipped;
 use histeq_media::source::InputChanged;
 use histeq_media::sys::end_is_explained;
 use std::error::Error;

@@ -3,12 +3,12 @@
 mod bench;
 mod compare;
 mod devices;
-mod exit_code;
+pub(crate) mod exit_code;
 mod join;
 mod live;
 mod plan;
 mod preview;
-mod run;
+pub(crate) mod run;
 mod status;
 mod transcode;
 mod version;

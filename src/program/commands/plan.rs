@@ -4,14 +4,14 @@ use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, Unchange
 use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
-use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ};
-use crate::stdout;
+use crate::{signals, stdout};
 use anyhow::{Context, Result};
 use histeq_media::pipeline::{ErrorWithRemedy, Outcome};
-use histeq_media::sink::{PieceEncoder, check_joined, piece_encoder};
+use histeq_media::sink::pieces::{PieceEncoder, check_joined, piece_encoder};
 use histeq_media::source::{PacketSurvey, Reading};
-use histeq_media::sys::{Name, is_pipe, open_regular};
+use histeq_media::sys::files::{Name, open_regular};
+use histeq_media::sys::io::is_pipe;
 use std::path::absolute;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -12,11 +12,12 @@ use crate::sidecar::records::{RecordTargets, Records};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, measuring_threads};
 use anyhow::{Context, Result, ensure};
-use histeq_media::ffmpeg::DecodeOn;
+use histeq_media::ffmpeg::decode::DecodeOn;
 use histeq_media::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
-use histeq_media::sink::{Overwrite, PieceEncoder, PieceOf, PieceSink, Target, piece_encoder};
+use histeq_media::sink::files::{Overwrite, Target};
+use histeq_media::sink::pieces::{PieceEncoder, PieceOf, PieceSink, piece_encoder};
 use histeq_media::source::{InputChanged, Reading};
-use histeq_media::sys::{Name, PrivateFolder};
+use histeq_media::sys::files::{Name, PrivateFolder};
 use std::sync::Arc;
 
 /// The least bytes of frames in a piece for which a process opens a GPU: each process opens it for itself, and takes

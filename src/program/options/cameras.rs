@@ -8,7 +8,7 @@ use super::values::{in_one_line, usage};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use histeq::internal::options::OPTIONS;
-use histeq_media::sys::{Name, read_regular};
+use histeq_media::sys::files::{Name, read_regular};
 use jiff::civil::Time;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

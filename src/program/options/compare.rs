@@ -9,7 +9,7 @@ use super::values::{input_name, output_name, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::source::{InputOptions, Part};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 
 /// The options of `compare`, as typed.
 #[derive(Args, Debug)]

@@ -6,7 +6,7 @@ use super::values::usage;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use histeq_media::sys::{Name, read_regular};
+use histeq_media::sys::files::{Name, read_regular};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;

@@ -10,7 +10,8 @@ use clap::error::ErrorKind;
 use histeq::internal::options::{OPTIONS, OptionValue, Options, Resolved, Video};
 use histeq::internal::spec::{Chroma, Look, Method, Settings};
 use histeq_media::pipeline::{Input, Notices};
-use histeq_media::sys::{Name, is_pipe};
+use histeq_media::sys::files::Name;
+use histeq_media::sys::io::is_pipe;
 use serde_json::{Map, Value, json};
 
 /// How to equalize, as typed.

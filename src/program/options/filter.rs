@@ -5,7 +5,7 @@ use super::values::AnyCase;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use histeq_media::source::{LogChoice, LogCurve};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 
 /// Filters ahead of equalization.
 #[derive(Args, Clone, Debug, Default)]

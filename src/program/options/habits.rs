@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use histeq::internal::options::OPTIONS;
 use histeq_media::ffmpeg::parse_number;
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -17,12 +17,13 @@ use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Limits;
 use histeq::internal::equalize::{BackendChoice, OutputDepth};
-use histeq_media::ffmpeg::DecodeOn;
-use histeq_media::sink::{
-    EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, is_free, network_format, next_names,
-};
-use histeq_media::source::CameraOptions;
-use histeq_media::sys::{Name, number_pattern, numbered};
+use histeq_media::ffmpeg::decode::DecodeOn;
+use histeq_media::sink::encoder::{EncoderChoice, PixelChoice};
+use histeq_media::sink::files::{Overwrite, Target, is_free, next_names};
+use histeq_media::sink::live::network_format;
+use histeq_media::sink::{OutputKind, Retention};
+use histeq_media::source::live::CameraOptions;
+use histeq_media::sys::files::{Name, number_pattern, numbered};
 use jiff::civil::Time;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

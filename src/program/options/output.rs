@@ -2,9 +2,13 @@
 
 use super::values::number;
 use clap::{ArgAction, Args};
-use histeq_media::ffmpeg::{RawFormat, parse_number};
-use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality, StreamChoice};
-use histeq_media::sys::Name;
+use histeq_media::ffmpeg::frame::RawFormat;
+use histeq_media::ffmpeg::parse_number;
+use histeq_media::sink::OutputOptions;
+use histeq_media::sink::encoder::{EncoderChoice, PixelChoice, Quality};
+use histeq_media::sink::files::Overwrite;
+use histeq_media::sink::kept::StreamChoice;
+use histeq_media::sys::files::Name;
 
 /// What to do if the output exists, as typed.
 #[derive(Args, Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use super::values::{seconds, usage};
 use anyhow::{Result, anyhow, ensure};
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::ffi::OsStr;
 use std::iter;
 use std::ops::RangeInclusive;

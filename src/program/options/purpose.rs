@@ -5,9 +5,9 @@ use super::values::{parse_count, usage, value};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq::internal::equalize::OutputDepth;
-use histeq_media::ffmpeg::CodecId as Id;
-use histeq_media::ffmpeg::{Container, parse_size};
-use histeq_media::sink::PixelChoice;
+use histeq_media::ffmpeg::mux::Container;
+use histeq_media::ffmpeg::{CodecId as Id, parse_size};
+use histeq_media::sink::encoder::PixelChoice;
 
 /// What an output is for, as typed.
 #[derive(Args, Debug)]

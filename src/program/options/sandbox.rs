@@ -6,10 +6,14 @@ use clap::Args;
 use clap::error::ErrorKind;
 use histeq::internal::cuda;
 use histeq::internal::equalize::{Backend, BackendChoice};
-use histeq_media::ffmpeg::{Container, DecodeOn, Encoder, is_url, opens_more};
+use histeq_media::ffmpeg::decode::DecodeOn;
+use histeq_media::ffmpeg::demux::opens_more;
+use histeq_media::ffmpeg::encode::Encoder;
+use histeq_media::ffmpeg::is_url;
+use histeq_media::ffmpeg::mux::Container;
 use histeq_media::sandbox::{Places, ProcessWall};
 use histeq_media::source::{InputOptions, Isolation};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::path::PathBuf;
 
 /// The option, as typed.

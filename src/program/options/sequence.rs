@@ -3,8 +3,9 @@
 use super::many::is_video_name;
 use super::values::usage;
 use clap::error::ErrorKind;
-use histeq_media::sink::{OutputKind, is_made_here, is_sequence_name};
-use histeq_media::sys::{ImageFolder, Name, is_image_name, numbered, numbers_there};
+use histeq_media::sink::files::is_made_here;
+use histeq_media::sink::{OutputKind, is_sequence_name};
+use histeq_media::sys::files::{ImageFolder, Name, is_image_name, numbered, numbers_there};
 use std::path::Path;
 
 /// The images in a folder: those that this program has not made, or else all. Numbered photos are single images, not

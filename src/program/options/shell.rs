@@ -10,7 +10,7 @@ use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Z
 use clap_complete::{CompleteEnv, Shell};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use histeq_media::ffmpeg::encoders;
+use histeq_media::ffmpeg::encode::encoders;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Result, Write};
@@ -71,7 +71,7 @@ fn with_values(command: Command, shows_options: bool) -> Command {
 }
 
 fn encoder_names() -> Vec<CompletionCandidate> {
-    let candidate = |encoder: histeq_media::ffmpeg::Encoder| {
+    let candidate = |encoder: histeq_media::ffmpeg::encode::Encoder| {
         CompletionCandidate::new(encoder.name()).help(Some(encoder.description().into()))
     };
     encoders().into_iter().map(candidate).collect()

@@ -1,7 +1,7 @@
 //! Options that choose what is printed on stderr, and what counts as an error.
 
 use clap::{Args, ValueEnum};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::io::IsTerminal;
 
 /// What is printed on stderr, and what counts as an error, as typed.

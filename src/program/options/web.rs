@@ -1,7 +1,7 @@
 //! `--web` and `--web-token`: where the view in a browser listens, and what keeps its token.
 
 use clap::Args;
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// The port, unless another one is given.

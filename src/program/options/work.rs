@@ -12,7 +12,7 @@ use clap::Args;
 use clap::error::ErrorKind;
 use histeq::internal::spec::{Look, Named};
 use histeq_media::source::Isolation;
-use histeq_media::sys::{Name, is_image_name};
+use histeq_media::sys::files::{Name, is_image_name};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::net::SocketAddr;

@@ -9,7 +9,7 @@ use anyhow::Result;
 use histeq_media::pipeline::{FailureKind, Notices, Outcome};
 use histeq_media::sink::is_sequence_name;
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::{Name, numbers_there};
+use histeq_media::sys::files::{Name, numbers_there};
 use std::collections::HashSet;
 use std::time::Instant;
 

@@ -3,8 +3,9 @@
 use super::{FilePlan, Plan};
 use anyhow::{Context, Result, ensure};
 use histeq_media::pipeline::Cancel;
-use histeq_media::sink::{PieceDescription, PieceFile};
-use histeq_media::sys::{Hash, Hasher, Name, PrivateFolder, read_whole};
+use histeq_media::sink::pieces::{PieceDescription, PieceFile};
+use histeq_media::sys::files::{Name, PrivateFolder, read_whole};
+use histeq_media::sys::{Hash, Hasher};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;

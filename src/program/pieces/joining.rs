@@ -6,9 +6,10 @@
 
 use super::{PieceFolder, PieceState, file_of_piece, files_of_records};
 use anyhow::{Context, Result, bail, ensure};
-use histeq_media::ffmpeg::{EncodedVideo, Packet, microseconds, rescale};
+use histeq_media::ffmpeg::encode::EncodedVideo;
+use histeq_media::ffmpeg::{Packet, microseconds, rescale};
 use histeq_media::pipeline::Cancel;
-use histeq_media::sink::PieceFile;
+use histeq_media::sink::pieces::PieceFile;
 use histeq_media::sys::Hash;
 
 /// The packets of all pieces of a file, in the order of decoding.

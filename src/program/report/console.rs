@@ -5,7 +5,8 @@ use super::summary::{counted, in_bytes, with_strength};
 use super::width::shown;
 use crate::options::{Verbosity, shown_command};
 use histeq_media::pipeline::{FailureKind, Level, Notices};
-use histeq_media::sys::{Name, one_line, print_line, wait_until_printed, without_middle};
+use histeq_media::sys::files::Name;
+use histeq_media::sys::{one_line, print_line, wait_until_printed, without_middle};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

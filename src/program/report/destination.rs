@@ -5,8 +5,8 @@ use crate::options::{EventsTo, Job};
 use crate::stdout;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::FailureKind;
-use histeq_media::sink::{Files, Overwrite, Target};
-use histeq_media::sys::Name;
+use histeq_media::sink::files::{Files, Overwrite, Target};
+use histeq_media::sys::files::Name;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
 

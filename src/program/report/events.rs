@@ -2,9 +2,9 @@
 
 use super::failure::kind_of;
 use histeq::internal::spec::natural::Found;
-use histeq_media::pipeline::said;
-use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
-use histeq_media::sys::{Name, give_up_with_an_event, print_line, printable_json, without_codes, without_middle};
+use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind, said};
+use histeq_media::sys::files::Name;
+use histeq_media::sys::{give_up_with_an_event, print_line, printable_json, without_codes, without_middle};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -3,7 +3,8 @@
 use histeq::ErrorKind;
 use histeq::internal::cuda;
 use histeq_media::pipeline::FailureKind;
-use histeq_media::sink::{Skipped, TooLarge};
+use histeq_media::sink::encoder::TooLarge;
+use histeq_media::sink::files::Skipped;
 use histeq_media::source::kind_of_cause;
 use std::error::Error;
 

@@ -17,7 +17,7 @@ mod destination;
 mod events;
 mod failure;
 mod meter;
-mod summary;
+pub(crate) mod summary;
 mod width;
 
 pub use console::Console;

@@ -4,7 +4,8 @@ use super::events::{OutputRecord, ResultRecord, bytes_of};
 use crate::options::Unchanged;
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
-use histeq_media::sys::{Name, one_line};
+use histeq_media::sys::files::Name;
+use histeq_media::sys::one_line;
 use std::time::Duration;
 
 /// The result of equalizing a file.

@@ -3,13 +3,13 @@
 use super::Session;
 use crate::options::{FileJob, OutputFile, Sandbox};
 use crate::sidecar::records::RecordTargets;
-use crate::signals;
-use crate::stdout;
+use crate::{signals, stdout};
 use anyhow::Result;
 use histeq_media::ffmpeg::is_url;
-use histeq_media::sink::{self, Leftover, Target, Together};
+use histeq_media::sink;
+use histeq_media::sink::files::{Leftover, Target, Together};
 use histeq_media::source::{InputOptions, Isolation, isolated};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::path::PathBuf;
 
 /// What a run writes.

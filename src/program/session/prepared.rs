@@ -46,13 +46,13 @@ pub fn prepare(
     around: Around,
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
-    let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
+    let (source, input, log) = source::filter::developed(opened, filters.log(equalize), notices)?;
     let (source, input) = match &filters.lut {
-        Some(name) => source::looked_up((source, input), name, notices)?,
+        Some(name) => source::filter::looked_up((source, input), name, notices)?,
         None => (source, input),
     };
     let (mut source, input) = match filters.filter.as_deref() {
-        Some(chain) => source::filtered((source, input), "--filter", chain, notices)?,
+        Some(chain) => source::filter::filtered((source, input), "--filter", chain, notices)?,
         None => (source, input),
     };
     let settings = equalize.resolve(&input, on_settings)?;

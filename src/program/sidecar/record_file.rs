@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result};
 use histeq_media::pipeline::{FailureKind, Level, Notices, Outcome, reason};
-use histeq_media::sink::Target;
-use histeq_media::sys::{Name, PlaneWriter};
+use histeq_media::sink::files::Target;
+use histeq_media::sys::files::Name;
+use histeq_media::sys::io::PlaneWriter;
 use serde::Serialize;
 use std::io;
 

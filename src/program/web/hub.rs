@@ -10,7 +10,7 @@ use histeq::internal::spec::{Look, Method, Settings, Strength, Stretch};
 use histeq_media::pipeline::live::{DropOldestQueue, SharedSettings, Shown};
 use histeq_media::pipeline::{Input, Notices, Progress};
 use histeq_media::sink::recordings;
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};

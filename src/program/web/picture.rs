@@ -5,7 +5,7 @@ use super::hub::{Viewed, lock};
 use super::numbers::frame_numbers;
 use anyhow::Result;
 use histeq_media::pipeline::live::Shown;
-use histeq_media::sink::{BrowserStream, Fragment};
+use histeq_media::sink::live::{BrowserStream, Fragment};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

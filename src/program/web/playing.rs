@@ -1,7 +1,7 @@
 //! The media type of a file with its codec (RFC 6381), by which the page asks the browser whether it can play the file.
 
 use super::bodies;
-use histeq_media::ffmpeg::Stream;
+use histeq_media::ffmpeg::demux::Stream;
 use std::path::Path;
 
 /// The media type of a file by its name and video stream, for `canPlayType`; `None` where only trying tells whether a

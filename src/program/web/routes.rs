@@ -3,13 +3,12 @@
 use super::access::{Access, Refusal};
 use super::bodies::{self, Gone, Of};
 use super::hub::{Admitted, Hub, SourceChange, Viewed};
-use super::metrics;
 use super::viewed_file::{Asked, AskedPart, ViewedFile};
-use super::work;
+use super::{metrics, work};
 use bytes::Bytes;
 use histeq::Named;
 use histeq::internal::spec::Look;
-use histeq_media::sys::{Name, open_regular};
+use histeq_media::sys::files::{Name, open_regular};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use histeq_media::pipeline::FailureKind;
-use histeq_media::sys::{Name, open_no_link};
+use histeq_media::sys::files::{Name, open_no_link};
 use rustix::process::geteuid;
 use std::fs::{OpenOptions, remove_file};
 use std::io::{Error, ErrorKind, Read, Write};

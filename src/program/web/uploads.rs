@@ -5,7 +5,7 @@ use super::hub::lock;
 use super::routes::{Wrong, value_of};
 use crate::options::is_video_name;
 use anyhow::{Context, Result};
-use histeq_media::sys::is_image_name;
+use histeq_media::sys::files::is_image_name;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};

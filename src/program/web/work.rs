@@ -16,7 +16,7 @@ use histeq::Named;
 use histeq::internal::spec::Look;
 use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::{Name, open_without_links};
+use histeq_media::sys::files::{Name, open_without_links};
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, CONTENT_DISPOSITION, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};

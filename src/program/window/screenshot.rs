@@ -4,8 +4,10 @@ use anyhow::Result;
 use crossbeam_channel::Sender;
 use histeq::internal::frame::Frame;
 use histeq_media::pipeline::Notices;
-use histeq_media::sink::{OutputOptions, Target, write_drawn};
-use histeq_media::sys::Name;
+use histeq_media::sink::OutputOptions;
+use histeq_media::sink::files::Target;
+use histeq_media::sink::image::write_drawn;
+use histeq_media::sys::files::Name;
 use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
 

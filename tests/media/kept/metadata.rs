@@ -3,8 +3,9 @@
 use crate::support::documents::read;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
-use histeq_media::ffmpeg::{Container, Encoder};
-use histeq_media::sink::{FileMetadata, KEPT, KEPT_OF_IMAGES};
+use histeq_media::ffmpeg::encode::Encoder;
+use histeq_media::ffmpeg::mux::Container;
+use histeq_media::sink::kept::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 use std::sync::Mutex;
 
 /// A video with all metadata of the table, and an HDR video, which cannot be combined with the rest.

@@ -1,7 +1,7 @@
 //! What the output keeps of a file: everything except the luma of one video stream.
 
 // Transparency.
-mod alpha;
+pub(crate) mod alpha;
 // Captions inside of the video stream.
 mod captions;
 // Fields, pixel shapes and colours that change during a video.

@@ -1,6 +1,6 @@
 //! Times of live frames.
 
-use histeq_media::source::LiveClock;
+use histeq_media::source::live::LiveClock;
 use std::time::{Duration, Instant};
 
 #[test]

@@ -11,7 +11,7 @@ use histeq_media::pipeline::live::{
     DropOldestQueue, Latency, LiveOutput, LiveParts, LiveSummary, QueuePolicy, SharedSettings, WarmUp, run,
 };
 use histeq_media::pipeline::{Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use crate::support::program::{Dir, Run, usage_error};
 use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
 use crate::support::tiny_disk::TinyDisk;
-use histeq_media::ffmpeg::FilterGraph;
+use histeq_media::ffmpeg::filter::FilterGraph;
 use rustix::process::Signal;
 use std::fs;
 use std::io::{Read, Write};

@@ -10,7 +10,8 @@ use histeq::internal::spec::tone::{Balance, BalanceOfYuv};
 use histeq::internal::spec::{Levels, Mapping, Rect, Strength, Weights};
 use histeq_media::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::rawvideo;
-use histeq_media::sys::{host, number_pattern, numbered, printable, without_password};
+use histeq_media::sys::files::{number_pattern, numbered};
+use histeq_media::sys::{host, printable, without_password};
 
 /// A target and its name, which is also the name of its folder in the corpus.
 pub type Target = (&'static str, fn(&[u8]));

@@ -25,7 +25,7 @@
 
 mod pattern;
 mod rows;
-mod sibling;
+pub(crate) mod sibling;
 
 use crate::frame::{Component, Endian, Frame, HostPool, Limits, PixelFormat, PlaneMut, Range};
 use crate::spec::{Denoise, Levels, OutputDepth, Plateau, Settings};

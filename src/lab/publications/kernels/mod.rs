@@ -1,16 +1,16 @@
 //! A launcher for each family of files in `kernels/variants/`: `scan.rs` launches `scan_*.cu`.
 //! `kernels/variants/README.md` states the preconditions of the kernels; the launchers meet them.
 
-mod cdf_min;
-mod curve;
+pub(crate) mod cdf_min;
+pub(crate) mod curve;
 mod files;
-mod histogram;
+pub(crate) mod histogram;
 mod loaded;
-mod luminance_histogram;
-mod map;
-mod pause;
-mod saturation;
-mod scan;
+pub(crate) mod luminance_histogram;
+pub(crate) mod map;
+pub(crate) mod pause;
+pub(crate) mod saturation;
+pub(crate) mod scan;
 
 pub(super) use cdf_min::launch as cdf_min;
 pub(super) use curve::launch as curve;

@@ -3,15 +3,15 @@
 
 use super::equalize_stage::LiveEqualizer;
 use super::gray_watch::GrayWatch;
+use super::latency::ViewerStats;
 use super::noise_budget::NoiseBudget;
 use super::output_queue::OutputQueue;
 use super::signal::Signal;
-use super::viewer_stats::ViewerStats;
 use super::{
     Captured, DropOldestQueue, LiveParts, LiveSummary, SharedSettings, Shown, Status, Viewer, ViewerReply, Written,
 };
 use crate::ffmpeg::Packet;
-use crate::pipeline::threads::{OnDrop, joined, start};
+use crate::pipeline::flow::{OnDrop, joined, start};
 use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Source, Stage};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};

@@ -1,6 +1,6 @@
 //! Detects when a camera switches between colour and gray frames, as it does for infrared light.
 
-use crate::ffmpeg::Converter;
+use crate::ffmpeg::filter::Converter;
 use crate::pipeline::Notices;
 use histeq::internal::frame::Frame;
 use std::time::{Duration, Instant};

@@ -12,25 +12,22 @@
 mod drop_oldest_queue;
 mod engine;
 mod equalize_stage;
-mod frame_filter;
 mod gray_watch;
 mod latency;
 mod noise_budget;
 mod output_queue;
 mod parts;
 mod several;
-mod shared_settings;
 mod signal;
-mod viewer_stats;
 mod warm_up;
 
 pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
-pub use frame_filter::FrameFilter;
+pub use equalize_stage::FrameFilter;
 pub use latency::Latency;
 pub use parts::{
-    Captured, LiveOutput, LiveParts, LiveSummary, Onlooker, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written,
+    Captured, LiveOutput, LiveParts, LiveSummary, Onlooker, QueuePolicy, SharedSettings, Shown, Status, Viewer,
+    ViewerReply, Written,
 };
 pub use several::{Happened, Works, run_several};
-pub use shared_settings::SharedSettings;
 pub use warm_up::{WarmUp, WarmingUp};

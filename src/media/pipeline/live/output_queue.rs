@@ -3,7 +3,7 @@
 use super::{LiveOutput, QueuePolicy};
 use crate::ffmpeg::Packet;
 use crate::pipeline::Delivery;
-use crate::sys::Name;
+use crate::sys::files::Name;
 use histeq::internal::frame::Frame;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! Several live runs at the same time.
 
 use super::engine::TICK;
-use crate::pipeline::threads::start;
+use crate::pipeline::flow::start;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -7,7 +7,8 @@
 use super::names::NamePattern;
 use super::room::DiskRoom;
 use crate::pipeline::FailureKind;
-use crate::sys::{Name, wall_time};
+use crate::sys::files::Name;
+use crate::sys::wall_time;
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
 use rustix::fs::XattrFlags;

@@ -23,12 +23,13 @@ pub use room::free_bytes;
 use self::kept::{LOOK, Recordings};
 use self::names::NamePattern;
 use super::file::{FileSink, OutputOptions};
-use super::target::Target;
+use super::files::target::Target;
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{
     Cancel, Delivery, Encoding, Failure, FailureKind, Input, Notices, Outcome, Pauses, Sink, reason,
 };
-use crate::sys::{Name, local_time, wall_time, zone_fault};
+use crate::sys::files::Name;
+use crate::sys::{local_time, wall_time, zone_fault};
 use anyhow::{Result, ensure};
 use histeq::internal::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
@@ -473,7 +474,8 @@ fn is_of_disk(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffmpeg::{Media, Rational};
+    use crate::ffmpeg::Rational;
+    use crate::ffmpeg::demux::Media;
     use histeq::internal::frame::{HostPool, Matrix, PixelFormat, Range};
     use jiff::SignedDuration;
     use std::sync::Mutex;
@@ -503,7 +505,7 @@ mod tests {
         };
         let (length, retention) = (Duration::from_secs(3600), Retention::default());
         let segmentation = Segmentation { length, retention, shelf: Shelf::default(), ended };
-        let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
+        let choice = crate::sink::encoder::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
         // A time base of 1 s.
         let input = Input::new("a camera".to_owned(), Media::for_raw_video("rawvideo", Rational::new(1, 1), None));

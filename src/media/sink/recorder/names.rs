@@ -1,8 +1,8 @@
 //! Names of segments: a pattern with the time in it.
 
 use crate::pipeline::FailureKind;
-use crate::sink::target::no_folder;
-use crate::sys::Name;
+use crate::sink::files::target::no_folder;
+use crate::sys::files::Name;
 use anyhow::{Context, Result, ensure};
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
@@ -75,7 +75,7 @@ impl NamePattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sink::file_names::next_names;
+    use crate::sink::files::file_names::next_names;
 
     #[test]
     fn a_name_has_the_time_and_a_number_where_it_is_taken() {

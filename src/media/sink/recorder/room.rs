@@ -1,8 +1,8 @@
 //! Disk space is reserved before it is needed, so that a full disk is noticed before a frame is lost.
 
-use crate::sink::file_names::resolve_links;
-use crate::sink::target::is_stream;
-use crate::sys::Name;
+use crate::sink::files::file_names::resolve_links;
+use crate::sink::files::target::is_stream;
+use crate::sys::files::Name;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;

@@ -5,7 +5,8 @@
 //! that the stream with the jump continues without a gap. The rule and its ten seconds are those of the ffmpeg program
 //! (`-dts_delta_threshold`), except that a gap in one stream stays if other streams have none.
 
-use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
+use crate::ffmpeg::demux::Stream;
+use crate::ffmpeg::{MediaType, Packet, microseconds, rescale};
 
 /// A longer step in either direction is a jump of the clock, not a gap (microseconds).
 const GAP: u64 = 10_000_000;

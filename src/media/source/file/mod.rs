@@ -6,43 +6,41 @@
 //! | `unshown.rs` | facts in files that FFmpeg does not report |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs` | reads packets; jumps of the clock, and damage, in them |
-//! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; its groups of pictures |
-//! | `chunks.rs`, `planned.rs` | packets that are surveyed first, and decoded as planned |
+//! | `parallel` | several decoders for one video; its groups of pictures |
+//! | `planned` | packets that are surveyed first, and decoded as planned |
 //! | `other_streams.rs` | the packets of the other streams |
 
-mod chunks;
-mod clean_start;
 mod continuity;
-mod gops;
 mod open;
 mod other_streams;
 mod packets;
 mod pages;
-mod planned;
+pub mod parallel;
+pub mod planned;
 mod seek;
 mod sequence;
-mod several;
 mod unshown;
 
 use super::native::ToNative;
 use super::options::{InputOptions, check_size};
 use super::part::{Bounds, Part};
 use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
+use crate::ffmpeg::decode::DecodeOn;
+use crate::ffmpeg::frame::{Picture, is_to_be_turned};
 use crate::ffmpeg::{
-    DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, is_to_be_turned, last_message,
-    microseconds, refused_size, rescale,
+    Error, OUT_OF_MEMORY, Packet, Rational, has_ended_early, last_message, microseconds, refused_size, rescale,
 };
 use crate::image_file::ABOUT;
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail};
-use chunks::{Planned, Survey};
 use histeq::internal::frame::{Frame, Pool};
 pub(super) use open::{FileInput, no_decoder};
 use other_streams::OtherStreams;
 use packets::FilePackets;
+use parallel::decoders::Several;
+use planned::chunks::{Planned, Survey};
 pub(super) use sequence::images_by_name;
 pub use sequence::sequence_of;
-use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use unshown::Crop;

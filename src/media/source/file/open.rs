@@ -1,15 +1,14 @@
 //! Opens an input and its decoder, and describes the input.
 
 use super::FileSource;
-use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
-use super::several::Several;
+use super::parallel::decoders::Several;
+use super::planned::chunks::{Planned, Survey, Surveyor};
 use super::unshown::Said;
-use crate::ffmpeg::{
-    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OUT_OF_MEMORY, OpenError, OpenImage, ReadFrom, Sequence, Stream,
-    Unshown, last_message, microseconds, rescale,
-};
+use crate::ffmpeg::decode::{DecodeOn, Delay};
+use crate::ffmpeg::demux::{Demuxer, Media, OpenError, OpenImage, ReadFrom, Sequence, Stream, Unshown};
+use crate::ffmpeg::{Error, MediaType, OUT_OF_MEMORY, last_message, microseconds, rescale};
 use crate::image_file::{MAX_UNPACKED, unpacks_to_too_much};
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::failure::kind_of_cause;
@@ -18,7 +17,9 @@ use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
 use crate::source::stack::{Positioned, Stack, Told};
 use crate::source::video_reader::VideoReader;
-use crate::sys::{Name, Reader, limit_of, numbered};
+use crate::sys::files::{Name, numbered};
+use crate::sys::io::Reader;
+use crate::sys::limit_of;
 use anyhow::{Result, anyhow};
 use std::fmt::Display;
 use std::fs::File;

@@ -1,6 +1,7 @@
 //! Packets of audio, subtitles and other streams, which are copied to the output.
 
-use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
+use crate::ffmpeg::demux::Stream;
+use crate::ffmpeg::{MediaType, Packet, microseconds, rescale};
 use crate::source::part::Bounds;
 
 /// Packets are delivered with the next frame, or when they reach this many bytes, which limits memory.

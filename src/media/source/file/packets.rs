@@ -1,9 +1,10 @@
 //! Reads the packets of an input with continuous times, and detects missing ones at the end.
 
-use super::chunks::ChunkCheck;
 use super::continuity::Continuity;
 use super::pages::{self, TiffPages};
-use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
+use super::planned::chunks::ChunkCheck;
+use crate::ffmpeg::demux::Demuxer;
+use crate::ffmpeg::{Error, Packet, microseconds, rescale};
 use crate::image_file::{About, end_of_jpeg};
 use crate::pipeline::Notices;
 use crate::source::stack::Told;

@@ -1,9 +1,9 @@
 //! Numbered images: which there are, and what is done where one is missing.
 
-use crate::ffmpeg::{OpenImage, Sequence};
+use crate::ffmpeg::demux::{OpenImage, Sequence};
 use crate::pipeline::{FailureKind, Notices};
 use crate::source::options::{Gaps, InputOptions};
-use crate::sys::{Name, number_pattern, numbered, numbers_there, open_regular};
+use crate::sys::files::{Name, number_pattern, numbered, numbers_there, open_regular};
 use anyhow::Result;
 
 /// From this many images on, the step of their numbers is measured. Between two images alone, any gap would be the

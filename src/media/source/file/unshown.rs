@@ -3,7 +3,9 @@
 //!
 //! FFmpeg 7.1 and newer know the crop of mp4 and Matroska, but their decoders do not apply it either.
 
-use crate::ffmpeg::{Error, FieldOrder, MediaType, Picture, Rational, Stream, Unshown};
+use crate::ffmpeg::demux::{Stream, Unshown};
+use crate::ffmpeg::frame::Picture;
+use crate::ffmpeg::{Error, FieldOrder, MediaType, Rational};
 use crate::source::stack::Positioned;
 use std::fs::File;
 

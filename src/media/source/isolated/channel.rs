@@ -1,6 +1,6 @@
 //! Messages between processes: a length and the bytes of a value, over a socket that also passes descriptors.
 
-use crate::sys::with_elements;
+use crate::sys::io::with_elements;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,

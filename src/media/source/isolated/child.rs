@@ -1,9 +1,8 @@
 //! The code of a decoding process: it opens the input in the sandbox, and delivers what is requested.
 
 use super::channel::{Channel, TooLong};
-use super::failure::WireError;
 use super::frames::described;
-use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
+use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireError, WireFrom, WireInput};
 use super::shared_memory::{SharedBlocks, SharedPool, ask};
 use super::source::PACKET_BYTES;
 use super::transcoders;
@@ -12,12 +11,13 @@ use crate::ffmpeg::{self, FileRead};
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Notices, Progress, Source};
 use crate::sandbox::close_around_decoder;
 use crate::source::file::{FileInput, FileSource};
-use crate::source::live::{FoundInput, LiveSource};
-use crate::source::live_input::CameraOptions;
+use crate::source::live::input::CameraOptions;
+use crate::source::live::reader::{FoundInput, LiveSource};
 use crate::source::open::with_hint;
 use crate::source::options::InputOptions;
 use crate::source::packets::{PacketSurvey, Reading};
-use crate::sys::{Reader, no_thread};
+use crate::sys::io::Reader;
+use crate::sys::no_thread;
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use histeq::Limits;
@@ -316,7 +316,7 @@ impl Child {
             None => None,
         };
         let progress = (self.progress.decoded(), self.progress.position(), self.progress.damaged());
-        let packets = packets.iter().map(crate::ffmpeg::WirePacket::new).collect();
+        let packets = packets.iter().map(crate::ffmpeg::demux::WirePacket::new).collect();
         let age = read_at.map(|moment| Instant::now().saturating_duration_since(moment));
         let delivery = WireDelivery { packets, frame, position, age, progress };
         self.events.send(&Event::Delivery(Box::new(delivery)))?;

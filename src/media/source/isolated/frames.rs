@@ -3,7 +3,8 @@
 
 use super::messages::{Planes, RowPlace, WireFrame, checked_size};
 use super::shared_memory::{SharedBlocks, SharedPool};
-use crate::ffmpeg::{Lie, Picture, WireProperties};
+use crate::ffmpeg::demux::{Lie, WireProperties};
+use crate::ffmpeg::frame::Picture;
 use anyhow::Result;
 use histeq::Limits;
 use histeq::internal::frame::{

@@ -2,15 +2,17 @@
 //! nor accesses memory that is not its own.
 
 use super::channel::Channel;
-use super::failure::MayFail;
 use super::frames::described;
-use super::messages::{Event, Order, Planes, RowPlace, WireDelivery, WireInput};
+use super::messages::{Event, MayFail, Order, Planes, RowPlace, WireDelivery, WireInput};
 use super::shared_memory::{SharedBlocks, SharedPool};
 use super::source::{IsolatedSource, OpensAgain, opened};
 use super::transcoders::{InOwnProcess, Remote};
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
-use crate::ffmpeg::{MediaType, Packet, Picture, Stream, TranscodeTo, Transcoder, WirePacket, WireStream};
+use crate::ffmpeg::demux::{Stream, WirePacket, WireStream};
+use crate::ffmpeg::encode::{TranscodeTo, Transcoder};
+use crate::ffmpeg::frame::Picture;
+use crate::ffmpeg::{MediaType, Packet};
 use crate::pipeline::{Cancel, Notices, PartPosition, Source, Transcoders};
 use crate::source::file::{FileInput, FileSource};
 use crate::source::options::{InputOptions, Isolation};

@@ -21,7 +21,6 @@
 
 mod channel;
 mod child;
-mod failure;
 mod frames;
 #[cfg(test)]
 mod lies;

@@ -5,7 +5,7 @@
 
 use super::channel::Channel;
 use super::messages::{RowPlace, Wants};
-use crate::ffmpeg::Lie;
+use crate::ffmpeg::demux::Lie;
 use histeq::Limits;
 use histeq::internal::frame::limits::Counted;
 use histeq::internal::frame::{Buffer, Memory, MemoryError, Pool};

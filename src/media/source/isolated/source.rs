@@ -1,25 +1,26 @@
 //! The source of the program for an input that another process decodes.
 
 use super::channel::{Channel, MAX_BYTES, SHORT};
-use super::failure::MayFail;
 use super::frames::FramePool;
-use super::messages::{Event, MAX_BELIEVED, Order, ProcessLimits, Start, Wants, What, WireDelivery, WireFrom};
+use super::messages::{Event, MAX_BELIEVED, MayFail, Order, ProcessLimits, Start, Wants, What, WireDelivery, WireFrom};
 use super::said::{Unread, counted};
 use super::shared_memory::SharedBlocks;
 use super::transcoders::InOwnProcess;
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::{self, Allowed, Process, spawn};
-use crate::ffmpeg::{Lie, OpenImage, Packet, Rational, Sequence, is_url, microseconds, rescale};
+use crate::ffmpeg::demux::{Lie, OpenImage, Sequence};
+use crate::ffmpeg::{Packet, Rational, is_url, microseconds, rescale};
 use crate::pipeline::{
     Cancel, Delivery, FailureKind, Input, Interrupted, Level, Notices, Outage, PartPosition, Progress, Source,
 };
-use crate::source::clock::StartTime;
 use crate::source::file::FileInput;
-use crate::source::live::ends_at;
-use crate::source::live_input::{CameraOptions, LiveInput};
+use crate::source::live::clock::StartTime;
+use crate::source::live::input::{CameraOptions, LiveInput};
+use crate::source::live::reader::ends_at;
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
-use crate::sys::{Reader, no_thread, one_line, print_line, stderr_has_events};
+use crate::sys::io::Reader;
+use crate::sys::{no_thread, one_line, print_line, stderr_has_events};
 use anyhow::{Context, Error, Result, ensure};
 use histeq::Limits;
 use histeq::internal::frame::{Pool, host_room};

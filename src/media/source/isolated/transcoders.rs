@@ -2,12 +2,13 @@
 //! code that reads untrusted bytes, too.
 
 use super::channel::Channel;
-use super::failure::MayFail;
-use super::messages::{Event, Order, What};
+use super::messages::{Event, MayFail, Order, What};
 use super::source::{PACKET_BYTES, attacked, begin_process, most_time};
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
-use crate::ffmpeg::{Lie, Packet, Stream, TranscodeTo, WirePacket, WireStream, microseconds, rescale};
+use crate::ffmpeg::demux::{Lie, Stream, WirePacket, WireStream};
+use crate::ffmpeg::encode::TranscodeTo;
+use crate::ffmpeg::{Packet, microseconds, rescale};
 use crate::pipeline::{Cancel, InProcess, Notices, OpenTranscoders, Opened, Transcoded, Transcoders};
 use crate::source::options::Isolation;
 use crate::sys::without_middle;

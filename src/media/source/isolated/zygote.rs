@@ -13,7 +13,8 @@ use super::child;
 use super::messages::ProcessLimits;
 use crate::ffmpeg;
 use crate::sandbox::close_around_template;
-use crate::sys::{close_but, end_is_explained};
+use crate::sys::end_is_explained;
+use crate::sys::io::close_but;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{

@@ -15,7 +15,7 @@ pub use curves::LogCurve;
 pub use names::{NamedBy, forget, named_in};
 pub use rendering::{SIDE, colours, cube};
 
-use crate::ffmpeg::RawFormat;
+use crate::ffmpeg::frame::RawFormat;
 use histeq::internal::frame::Frame;
 use std::fmt;
 use std::sync::OnceLock;

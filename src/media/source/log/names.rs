@@ -16,7 +16,8 @@
 //! file or beside it), nor the notes of Canon, Fujifilm, Nikon and DJI.
 
 use super::{LogCurve, NamedLog};
-use crate::ffmpeg::{LogTransfer, Media, Metadata};
+use crate::ffmpeg::demux::{Media, Metadata};
+use crate::ffmpeg::frame::LogTransfer;
 
 /// Who named a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

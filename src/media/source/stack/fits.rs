@@ -7,7 +7,7 @@
 use super::positioned::Positioned;
 use super::tiff::interleaved;
 use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
-use crate::ffmpeg::Metadata;
+use crate::ffmpeg::demux::Metadata;
 use crate::image_file::fits::{CARD, is_of_storage, key_of, name_of};
 use anyhow::{Context, Result, bail, ensure};
 use histeq::Limits;

@@ -19,7 +19,8 @@ mod tiff;
 
 pub(super) use positioned::Positioned;
 
-use crate::ffmpeg::{Error, GivePackets, Metadata, OpenImage, Packet, Rational, Sequence, note_activity};
+use crate::ffmpeg::demux::{GivePackets, Metadata, OpenImage, Sequence};
+use crate::ffmpeg::{Error, Packet, Rational, note_activity};
 use crate::image_file::About;
 use crate::image_file::fits::{CARD, key_of};
 use crate::pipeline::{Cancel, FailureKind, Notices};

@@ -2,7 +2,8 @@
 
 use super::positioned::Positioned;
 use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
-use crate::ffmpeg::{Metadata, Rational};
+use crate::ffmpeg::Rational;
+use crate::ffmpeg::demux::Metadata;
 use anyhow::{Context, Result, bail, ensure};
 use histeq::Limits;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::positioned::Positioned;
 use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
-use crate::ffmpeg::Metadata;
+use crate::ffmpeg::demux::Metadata;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Limits;
 use std::fs::File;

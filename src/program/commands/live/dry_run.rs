@@ -9,8 +9,10 @@ use crate::web::Web;
 use anyhow::{Context, Result};
 use histeq_media::ffmpeg::Rational;
 use histeq_media::pipeline::Outcome;
-use histeq_media::sink::{Overwrite, try_out};
-use histeq_media::sys::{Name, one_line, printable, without_password};
+use histeq_media::sink::files::Overwrite;
+use histeq_media::sink::try_out;
+use histeq_media::sys::files::Name;
+use histeq_media::sys::{one_line, printable, without_password};
 use std::sync::Arc;
 
 /// The size and the rate that cameras are asked for by default.

@@ -28,17 +28,18 @@ use crate::window::PreviewWindow;
 use anyhow::{Result, bail, ensure};
 use histeq::internal::equalize::SharedBackend;
 use histeq_media::camera::Microphone;
-use histeq_media::ffmpeg::RawFormat;
+use histeq_media::ffmpeg::frame::RawFormat;
 use histeq_media::pipeline::live::{
     self, FrameFilter, LiveOutput, LiveParts, Onlooker, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_media::pipeline::{FailureKind, Input, Interrupted, Notices, Outcome, Source};
-use histeq_media::sink::{
-    self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
-    check_segment_names,
-};
-use histeq_media::source::{CameraOptions, MicrophoneSource, StartTime, open_live, with_text};
-use histeq_media::sys::{host, number_pattern, print_without_waiting};
+use histeq_media::sink::encoder::PixelChoice;
+use histeq_media::sink::files::{Files, Overwrite, Target};
+use histeq_media::sink::{self, OutputKind, OutputOptions, Segmentation, VIRTUAL_CAMERA, check_segment_names};
+use histeq_media::source::filter::with_text;
+use histeq_media::source::live::{CameraOptions, MicrophoneSource, StartTime, open_live};
+use histeq_media::sys::files::number_pattern;
+use histeq_media::sys::{host, print_without_waiting};
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.

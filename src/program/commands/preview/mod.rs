@@ -11,11 +11,11 @@ use crate::signals;
 use crate::stills::{DEFAULT_RATE, Moment, count_frames};
 use anyhow::{Result, bail, ensure};
 use histeq::internal::spec::Look;
-use histeq_media::pipeline::said;
-use histeq_media::pipeline::{Cancel, Input, Outcome, ReaderGone, Source};
-use histeq_media::sink::{Overwrite, write_drawn};
+use histeq_media::pipeline::{Cancel, Input, Outcome, ReaderGone, Source, said};
+use histeq_media::sink::files::Overwrite;
+use histeq_media::sink::image::write_drawn;
 use histeq_media::source::{InputOptions, Part};
-use histeq_media::sys::is_pipe;
+use histeq_media::sys::io::is_pipe;
 use std::collections::HashSet;
 use std::time::Instant;
 

@@ -5,17 +5,19 @@ use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions, Unchanged
 use crate::pieces::{ChildError, ProcessPool, failure_of};
 use crate::report::{Console, FoundRecord, PROTOCOL, counted, in_bytes};
 use crate::session::{Around, Prepared, Session, prepare};
-use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ};
-use crate::stdout;
+use crate::{signals, stdout};
 use anyhow::{Result, ensure};
-use histeq_media::ffmpeg::{Container, parse_number};
+use histeq_media::ffmpeg::mux::Container;
+use histeq_media::ffmpeg::parse_number;
 use histeq_media::pipeline::{Failure, FailureKind, Notices, Outcome};
-use histeq_media::sink::{
-    Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target, check_two_passes, free_bytes,
-};
+use histeq_media::sink::encoder::{Measured, Quality, SizeRule};
+use histeq_media::sink::files::{Files, Overwrite, Target};
+use histeq_media::sink::{OutputKind, OutputOptions, check_two_passes, free_bytes};
 use histeq_media::source::Part;
-use histeq_media::sys::{Name, is_pipe, one_line, printable, printable_json};
+use histeq_media::sys::files::Name;
+use histeq_media::sys::io::is_pipe;
+use histeq_media::sys::{one_line, printable, printable_json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -17,20 +17,19 @@ pub use dry_run::run_many as dry_run_many;
 
 use crate::colouring::Colouring;
 use crate::options::{EqualizeOptions, FileJob, Unchanged};
-use crate::pieces;
 use crate::report::{Console, summary, unchanged_summary};
 use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
-use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ, measuring_threads};
+use crate::{pieces, signals};
 use anyhow::{Context, Result};
-use histeq::internal::equalize::BackendStartup;
-use histeq::internal::equalize::SceneMappings;
+use histeq::internal::equalize::{BackendStartup, SceneMappings};
 use histeq::internal::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Progress, Summary};
-use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
+use histeq_media::sink::files::{Files, Overwrite, Target};
+use histeq_media::sink::{self, OutputKind, OutputOptions};
 use histeq_media::source::{self, LogChoice};
-use histeq_media::sys::{Name, open_regular};
+use histeq_media::sys::files::{Name, open_regular};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -157,7 +156,7 @@ fn transcode(
     records.describe(command_line, named_settings.clone());
     let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;
     let after = job.filter_after.as_ref();
-    let after = after.map(|chain| |coloured| source::filtered(coloured, "--filter-after", chain, notices));
+    let after = after.map(|chain| |coloured| source::filter::filtered(coloured, "--filter-after", chain, notices));
     let (filtering, filtered) =
         Colouring::filters(colouring.as_ref(), &input, after, |build| Filtering::new(session.limits(), build))?;
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use crossbeam_channel::{Receiver, Sender};
 use histeq::internal::spec::MappedScenes;
 use histeq_media::pipeline::{self, Delivery, Message, Outcome, PartPosition, Sink};
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::sync::Arc;
 
 /// Finds the scenes of the part that `job` requests, in a pass of its own; `None` if that was interrupted.

@@ -1,10 +1,10 @@
 //! Notes at the end of a run: that the output is much larger than its input, and that a GPU could encode it.
 
 use crate::options::{FileJob, Purpose};
-use histeq_media::ffmpeg::Encoder;
+use histeq_media::ffmpeg::encode::Encoder;
 use histeq_media::pipeline::{Notices, Progress, Stage};
 use histeq_media::sink::OutputKind;
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::time::Duration;
 
 /// The bytes by which an output has to exceed its input before that is noted.

@@ -2,7 +2,7 @@
 
 mod canvas;
 mod graph;
-mod label;
+pub(crate) mod label;
 
 pub use canvas::Canvas;
 pub use graph::{CURVE, bars, curve, divider};

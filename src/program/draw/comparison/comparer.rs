@@ -8,7 +8,8 @@ use histeq::Limits;
 use histeq::internal::equalize::cpu::{Engine, Isa};
 use histeq::internal::equalize::relation;
 use histeq::internal::frame::{Frame, HostPool, Model, PixelFormat};
-use histeq_media::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
+use histeq_media::ffmpeg::filter::{Converter, VideoFormat};
+use histeq_media::ffmpeg::frame::{Colour, Picture, RawFormat};
 
 /// Draws two frames as one picture.
 pub struct Comparer {

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use histeq::internal::frame::Frame;
-use histeq_media::ffmpeg::{AutoRotate, Rational, microseconds, rescale};
+use histeq_media::ffmpeg::frame::AutoRotate;
+use histeq_media::ffmpeg::{Rational, microseconds, rescale};
 use histeq_media::pipeline::{Input, Source};
 
 /// Frames a second of a video of unknown rate.

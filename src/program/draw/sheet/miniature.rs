@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use histeq::internal::frame::Frame;
-use histeq_media::ffmpeg::{AutoRotate, Converter, Picture, Rational};
+use histeq_media::ffmpeg::Rational;
+use histeq_media::ffmpeg::filter::Converter;
+use histeq_media::ffmpeg::frame::{AutoRotate, Picture};
 use histeq_media::pipeline::Input;
 
 /// Makes the frames of one video small.

@@ -20,9 +20,9 @@ use histeq::internal::spec::measure::REGIONS;
 use histeq::internal::spec::tone::{Balance, Veil};
 use histeq::internal::spec::{Curve, Levels, Mapping};
 use histeq_media::pipeline::{Notices, Outcome};
-use histeq_media::sink::Target;
+use histeq_media::sink::files::Target;
 use histeq_media::source::Developed;
-use histeq_media::sys::Name;
+use histeq_media::sys::files::Name;
 use std::fmt::Write as _;
 use std::io::Write;
 

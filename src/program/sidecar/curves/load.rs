@@ -5,7 +5,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Limits;
 use histeq::internal::spec::Mapping;
 use histeq::internal::spec::chroma::UNIT_GAIN;
-use histeq_media::sys::{Name, is_fifo, open_regular};
+use histeq_media::sys::files::{Name, open_regular};
+use histeq_media::sys::io::is_fifo;
 use std::fs::File;
 use std::io::Read;
 

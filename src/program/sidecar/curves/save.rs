@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use histeq::internal::frame::Matrix;
 use histeq::internal::spec::Mapping;
 use histeq_media::pipeline::{Notices, Outcome};
-use histeq_media::sink::Target;
+use histeq_media::sink::files::Target;
 use histeq_media::source::Developed;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,8 +1,11 @@
 //! The observers that measure each frame before and after equalization (`--stats`) and save its curve
 //! (`--save-curves`).
 
+use super::eme::Eme;
+use super::levels::FrameLevels;
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
-use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM};
+use super::scenes::ROOM;
+use super::{FrameRecord, Recording};
 use crate::draw::sheet::Miniatures;
 use crate::sidecar::curves::{CurveFormat, CurveWriter, FramePlace};
 use anyhow::{Context, Result};
@@ -15,7 +18,7 @@ use histeq::internal::spec::measure::REGIONS;
 use histeq::internal::spec::natural::Found;
 use histeq::internal::spec::tone::Veil;
 use histeq::internal::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, SceneWindows, Settings};
-use histeq_media::ffmpeg::Still;
+use histeq_media::ffmpeg::encode::Still;
 use histeq_media::pipeline::{Input, Progress, Stage, to_stage};
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,7 +8,7 @@ use crate::options::StatsFormat;
 use crate::sidecar::record_file::{RecordFile, json_line};
 use anyhow::{Context, Result};
 use histeq_media::pipeline::{Notices, Outcome};
-use histeq_media::sink::Target;
+use histeq_media::sink::files::Target;
 use serde_json::{Map, Value};
 use std::cell::LazyCell;
 use std::sync::{Arc, Mutex, PoisonError};
