@@ -76,7 +76,8 @@ mod fuzzer;
 #[path = "../../tests/program/inside/mod.rs"]
 mod inside;
 
-use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples, in_one_line};
+use crate::options::writing::{EventsTo, Verbosity};
+use crate::options::{Job, answer_shell, examples, in_one_line};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events, shown};
 use histeq::internal::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;

@@ -2,7 +2,7 @@
 //! mask (`--mask`), luma only (`--set gray`), and the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
-use crate::options::EqualizeOptions;
+use crate::options::picture::EqualizeOptions;
 use crate::samples::{FixedRange, SampleScale};
 use crate::sidecar::curves::{CurveFile, LoadedCurves};
 use anyhow::{Context, Result, bail};

@@ -1,6 +1,7 @@
 //! A frame of a video, and the same frame under looks, for `preview` and web pages.
 
-use crate::options::{EqualizeOptions, FilterOptions, LookRow};
+use crate::options::jobs::LookRow;
+use crate::options::picture::{EqualizeOptions, FilterOptions};
 use crate::session::{Around, prepare};
 use anyhow::{Context, Result};
 use histeq::Limits;

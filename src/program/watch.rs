@@ -1,7 +1,7 @@
 //! Watches the memory of the whole process: FFmpeg and its libraries take memory that is not counted as that of frames,
 //! and a hostile input can make them take any amount. Ends a run that takes more than it may.
 
-use crate::options::RunLimits;
+use crate::options::reading::RunLimits;
 use crate::report::Console;
 use crate::stdout;
 use anyhow::{Error, Result};

@@ -1,6 +1,6 @@
 //! The publications' figures in the tables of `bench`.
 
-use histeq_lab::bench::{PUBLICATIONS, PublishedTable};
+use histeq_lab::bench::reference::{PUBLICATIONS, PublishedTable};
 
 /// The published figure in this row and column.
 fn stated<'a>(table: &'a PublishedTable, row: &str, column: &str) -> Option<&'a str> {

@@ -28,11 +28,6 @@ src/core/equalize
 src/core/equalize/cpu
 src/core/spec
 src/core/spec/natural
-src/lab/bench
-src/lab/publications
-src/program/options
-src/program/sidecar/statistics
-src/program/web
 tests/core
 tests/media
 tests/media/kept
@@ -107,12 +102,12 @@ src/program/commands/transcode/dry_run.rs run
 src/program/commands/transcode/mod.rs run
 src/program/commands/transcode/mod.rs transcode
 src/program/commands/transcode/target_size.rs transcode_to_size
-src/program/options/cameras.rs camera
 src/program/options/defaults.rs with_origins
-src/program/options/equalize.rs from_args
-src/program/options/file.rs from_args
 src/program/options/habits.rs understood
-src/program/options/preview.rs from_args
+src/program/options/jobs/cameras.rs camera
+src/program/options/jobs/file.rs from_args
+src/program/options/jobs/preview.rs from_args
+src/program/options/picture/equalize.rs from_args
 src/program/options/shell.rs page
 src/program/pieces/jobs.rs run_jobs
 src/python/layout.rs for_array

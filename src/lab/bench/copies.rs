@@ -1,8 +1,8 @@
 //! The bandwidth of memory and bus, measured in the same run, as the upper limit: no equalizer is faster than a copy.
 #![allow(unsafe_code, reason = "copies between plain pinned buffers, device memory that is not set first, a callback")]
 
-use super::value::microseconds;
-use super::{Repeats, Value};
+use super::output::value::microseconds;
+use super::output::{Repeats, Value};
 use anyhow::Result;
 use cudarc::driver::result::stream::launch_host_function;
 use cudarc::driver::sys::CU_MEMHOSTALLOC_PORTABLE;

@@ -12,50 +12,23 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `suite` | the names and descriptions of the suites |
-//! | `suites/` | one file per suite |
-//! | `run` | runs a suite |
-//! | `setup` | the parameters of a suite, and its progress |
-//! | `value` | repeated runs, median, quartiles |
-//! | `table` | rows with units |
-//! | `report`, `machine` | the tables of a suite, and the machine that was measured |
-//! | `markdown`, `data` | the output formats of a report |
-//! | `references`, `publications.json` | the figures in the publications |
-//! | `comparison` | the figures of this machine beside the published ones |
-//! | `content` | the content of the measured frames |
-//! | `arithmetic` | the publications' own arithmetic |
-//! | `sequential` | the publications' programs for one thread of a CPU |
-//! | `expected` | the expected content of timed frames |
+//! | `suite`, `suites/` | the names and descriptions of the suites; one file per suite |
+//! | `run`, `setup` | runs a suite; its parameters, and its progress |
+//! | `output` | repeated runs, rows with units, the tables of a suite, and their formats |
+//! | `reference` | the figures in the publications beside those of this machine; what timed frames must contain |
+//! | `content`, `image_file` | the content of the measured frames; images of the user |
 //! | `copies` | the bandwidth of bus and memory |
-//! | `image_file` | images of the user |
 
-mod arithmetic;
-mod comparison;
 mod content;
 mod copies;
-mod data;
-mod expected;
 mod image_file;
-mod machine;
-pub(crate) mod markdown;
-mod references;
-mod report;
+pub mod output;
+pub mod reference;
 pub(crate) mod run;
-mod sequential;
 mod setup;
 mod suite;
 mod suites;
-mod table;
-mod value;
 
-pub use arithmetic::Arithmetic;
-pub use comparison::compare;
-pub use data::{csv, json};
-pub use markdown::markdown;
-pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedColumn, PublishedRow, PublishedTable};
-pub use report::SuiteReport;
 pub use run::run;
 pub use setup::{Setup, Steps};
 pub use suite::Suite;
-pub use table::{Measure, Row, Table, Unit};
-pub use value::{Repeats, Value};

@@ -1,7 +1,8 @@
 //! Runs a suite on the CPU and the GPU of this machine.
 
-use super::machine::Machine;
-use super::{Row, Setup, Suite, SuiteReport, Table, suites};
+use super::output::machine::Machine;
+use super::output::{Row, SuiteReport, Table};
+use super::{Setup, Suite, suites};
 use anyhow::Result;
 
 /// Runs a suite.
@@ -57,7 +58,7 @@ fn unsteady(tables: &[Table]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{Unit, Value};
+    use crate::bench::output::{Unit, Value};
 
     #[test]
     fn unreliable_figures_cause_a_warning() {

@@ -1,6 +1,7 @@
 //! The parameters of a suite (number of runs, GPU, variants), and its progress.
 
-use super::{Arithmetic, Repeats};
+use super::output::Repeats;
+use super::reference::Arithmetic;
 use crate::publications::Variants;
 use anyhow::{Result, ensure};
 use histeq::internal::cuda::Gpu;

@@ -1,6 +1,8 @@
 //! The options as typed, and what they ask for.
 
-use crate::bench::{Arithmetic, Repeats, Setup, Steps, Suite};
+use crate::bench::output::Repeats;
+use crate::bench::reference::Arithmetic;
+use crate::bench::{Setup, Steps, Suite};
 use crate::publications::{HistogramVariant, ScanVariant, Variants};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;

@@ -2,7 +2,8 @@
 
 mod args;
 
-use crate::bench::{self, Setup, Suite, SuiteReport};
+use crate::bench::output::SuiteReport;
+use crate::bench::{self, Setup, Suite};
 use anyhow::{Context, Result};
 use args::Args;
 use clap::Parser;
@@ -91,7 +92,11 @@ fn measure(suite: Suite, args: &Args, setup: &Setup) -> Result<()> {
     let lacks_gpu = args.compare.is_none() && setup.gpu_index.is_some() && !missing.is_empty();
     // Without a GPU, tables of the CPU are still printed.
     if !lacks_gpu || missing.len() < report.tables.len() {
-        print(&if args.compare.is_some() { bench::compare(&report) } else { bench::markdown(&report) })?;
+        print(&if args.compare.is_some() {
+            bench::reference::compare(&report)
+        } else {
+            bench::output::markdown(&report)
+        })?;
         write_files(args, setup, &report)?;
     }
     match setup.gpu() {
@@ -130,10 +135,10 @@ fn write_files(args: &Args, setup: &Setup, report: &SuiteReport) -> Result<()> {
     }
     let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
     if let Some(file) = &args.csv {
-        write(file, bench::csv(report)?)?;
+        write(file, bench::output::csv(report)?)?;
     }
     if let Some(file) = &args.json {
-        write(file, bench::json(report)?)?;
+        write(file, bench::output::json(report)?)?;
     }
     Ok(())
 }

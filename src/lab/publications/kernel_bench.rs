@@ -1,21 +1,19 @@
 //! Measurements of the steps of equalization on elements in GPU memory, each with the chosen kernel and timed by
 //! events. The result of a step is returned too, so that it can be checked.
 
+use super::experiment::{copied, measured, once};
 use super::kernels::{self, CountedArea, LoadedKernels, Scan};
-use super::managed;
 use super::plane::{DevicePlane, ElementKind};
 use super::shape::refused;
-use super::timing::{copied, measured, once};
 use super::{
     BusTimes, CdfMin, Elements, Experiment, Formula, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured,
-    PixelOrder, Run, StepTimes, tuned,
+    PixelOrder, Run, StepTimes, managed, tuned,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
-use histeq::Limits;
-use histeq::Named;
 use histeq::internal::cuda::arguments::BlendedLevels;
 use histeq::internal::cuda::error::{Doing, Error};
 use histeq::internal::cuda::{Gpu, PinnedPool};
+use histeq::{Limits, Named};
 use std::sync::Arc;
 
 /// A GPU and the kernels of the publications.

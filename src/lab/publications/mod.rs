@@ -10,8 +10,7 @@
 //! | `arguments` | the structures that the kernels take by value, as in `kernels/variants/elements.cuh` |
 //! | `kernels` | a launcher for each family of files in `kernels/variants/` |
 //! | `chosen` | the same kernels in normal runs |
-//! | `timing` | times from events on the device |
-//! | `experiment` | the parameters and the results of a measurement |
+//! | `experiment` | the parameters, the times from events on the device, and the results of a measurement |
 //! | `managed` | managed memory, prefetched to the device |
 //! | `plane` | an image in GPU memory |
 //! | `kernel_bench` | the steps, timed one by one |
@@ -28,7 +27,6 @@ mod managed;
 mod plane;
 mod setups;
 mod shape;
-mod timing;
 mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, Variants};

@@ -1,9 +1,9 @@
 //! Measures the kernels of normal runs in the same way as the variants.
 
+use super::experiment::{measured, once};
 use super::kernels::LoadedKernels;
 use super::plane::{DevicePlane, ElementKind};
 use super::shape::refused;
-use super::timing::{measured, once};
 use super::{KernelRepeats, KernelStep, Run, StepTimes};
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
 use histeq::internal::cuda::error::{Doing, Error};

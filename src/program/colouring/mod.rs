@@ -11,7 +11,7 @@ mod values;
 
 use self::painter::Painter;
 use self::values::{ValueObserver, ValueQueue};
-use crate::options::{EqualizeOptions, PaletteOptions};
+use crate::options::picture::{EqualizeOptions, PaletteOptions};
 use crate::palette::Palette;
 use crate::samples::SampleScale;
 use anyhow::Result;

@@ -1,7 +1,7 @@
 //! `histeq-video compare`: draws two videos as one.
 
 use crate::draw::comparison::{Comparer, Partners, draw_pairs};
-use crate::options::CompareJob;
+use crate::options::jobs::CompareJob;
 use crate::report::{Console, compare_summary};
 use crate::session::{Outputs, Session};
 use crate::signals;

@@ -1,6 +1,7 @@
 //! `histeq-video join`: joins the pieces of a plan to the files that a run without pieces would write.
 
-use crate::options::{EqualizeOptions, JoinJob};
+use crate::options::jobs::JoinJob;
+use crate::options::picture::EqualizeOptions;
 use crate::pieces::{
     ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
 };

@@ -1,6 +1,7 @@
 //! `histeq-video plan`: reads the packets of files, divides their videos into pieces, and prints the plan.
 
-use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, Unchanged, is_cube};
+use crate::options::jobs::{FileJob, Jobs, ManyJob, PlanJob, StatsFormat, Unchanged};
+use crate::options::{Job, is_cube};
 use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};

@@ -1,6 +1,6 @@
 //! `histeq-video run`: works on pieces of a plan, one in this process or several in child processes.
 
-use crate::options::{FileJob, RunJob, StatsFormat};
+use crate::options::jobs::{FileJob, RunJob, StatsFormat};
 use crate::pieces::{
     ChildRun, FilePlan, PieceFolder, PieceState, Plan, ProcessPool, file_of_piece, files_of_records, hashes_of_records,
     make_folder,

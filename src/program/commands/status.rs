@@ -1,6 +1,6 @@
 //! `histeq-video status`: prints which pieces of a plan are done.
 
-use crate::options::StatusArgs;
+use crate::options::jobs::StatusArgs;
 use crate::pieces::{PieceFolder, PieceState, Plan};
 use crate::stdout;
 use anyhow::Result;

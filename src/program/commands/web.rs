@@ -1,11 +1,12 @@
 //! `histeq-video web`: a page in the browser on which files are equalized, until the user ends it.
 
-use crate::options::{Jobs, WorkJob};
+use crate::options::jobs::{Jobs, WorkJob};
 use crate::pieces::most_jobs;
 use crate::report::Console;
 use crate::session::Session;
 use crate::signals::clean_up_by;
-use crate::web::{Queue, Shelf, Uploads, Web, Work, open_on_desktop};
+use crate::web::Web;
+use crate::web::desk::{Queue, Shelf, Uploads, Work, open_on_desktop};
 use anyhow::Result;
 use histeq_media::pipeline::{Notices, Outcome};
 use std::path::PathBuf;

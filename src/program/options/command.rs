@@ -1,18 +1,18 @@
 //! The whole command line: the commands with their options, and the job that each becomes.
 
-use super::cameras::{Camera, CameraFile};
-use super::compare::{CompareArgs, CompareJob};
 use super::defaults::{asks_for_help, with_defaults};
-use super::file::{FileArgs, FileJob};
 use super::habits::{self, SHORT_HELP};
-use super::live::{LiveArgs, LiveJob};
-use super::many::ManyJob;
-use super::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs};
-use super::preview::{PreviewArgs, PreviewJob};
+use super::jobs::cameras::{Camera, CameraFile};
+use super::jobs::compare::{CompareArgs, CompareJob};
+use super::jobs::file::{FileArgs, FileJob};
+use super::jobs::live::{LiveArgs, LiveJob};
+use super::jobs::many::ManyJob;
+use super::jobs::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs};
+use super::jobs::preview::{PreviewArgs, PreviewJob};
+use super::jobs::work::{WorkArgs, WorkJob};
 use super::shell::man_page;
-use super::stderr::{EventsTo, StderrOptions, Verbosity};
 use super::values::usage;
-use super::work::{WorkArgs, WorkJob};
+use super::writing::stderr::{EventsTo, StderrOptions, Verbosity};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;

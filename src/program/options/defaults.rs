@@ -1,7 +1,7 @@
 //! Options that are not on the command line: from a preset of the user's own, the environment, and a configuration
 //! file.
 
-use super::option_args::{SET, is_rare, rare_without};
+use super::picture::option_args::{SET, is_rare, rare_without};
 use super::values::usage;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;

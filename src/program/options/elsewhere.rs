@@ -1,7 +1,7 @@
 //! Further options of other programs for `habits`: those whose replacement depends on the command, and those of ffmpeg
 //! that clap would read as short ones: `-rtsp_transport` as `-r tsp_transport`.
 
-use super::web::web_address;
+use super::writing::web::web_address;
 use clap::Command;
 
 /// Option names of other programs for the address of a web page.

@@ -2,9 +2,9 @@
 //! are translated, all others are an error that names what to use.
 
 use super::elsewhere;
-use super::option_args::is_rare;
+use super::picture::option_args::is_rare;
 use super::values::{seconds, usage};
-use super::web::web_address;
+use super::writing::web::web_address;
 use Here::{Is, Says};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};

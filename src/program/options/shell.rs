@@ -2,7 +2,7 @@
 
 use super::command::Args;
 use super::defaults::{is_settable, variable_of};
-use super::option_args::RARE;
+use super::picture::option_args::RARE;
 use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};

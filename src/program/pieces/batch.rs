@@ -2,7 +2,8 @@
 
 use super::jobs::most_jobs;
 use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
-use crate::options::{FileJob, Job, Jobs, ManyJob};
+use crate::options::Job;
+use crate::options::jobs::{FileJob, Jobs, ManyJob};
 use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, in_bytes, jobs_summary};
 use crate::signals;
 use anyhow::Result;

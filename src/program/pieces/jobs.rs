@@ -3,7 +3,8 @@
 use super::folder::{PLAN, make_folder, open_folder, plan_within};
 use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
 use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
-use crate::options::{FileJob, Job, Jobs};
+use crate::options::Job;
+use crate::options::jobs::{FileJob, Jobs};
 use crate::report::{Console, OutputRecord, ResultRecord, StartRecord, counted, jobs_summary, with_name, with_size};
 use crate::signals;
 use anyhow::{Context, Result, bail};

@@ -2,7 +2,7 @@
 
 use super::Times;
 use super::folder::{PLAN, hash_of};
-use crate::options::{FileJob, PlannedFile};
+use crate::options::jobs::{FileJob, PlannedFile};
 use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::mux::Container;
 use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};

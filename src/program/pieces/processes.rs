@@ -3,7 +3,7 @@
 //! A child gets `--progress json`, and its parent reads its events. What it prints on stderr beside them, such as
 //! messages of FFmpeg, is passed on.
 
-use crate::options::{MeterStyle, StderrOptions, Verbosity};
+use crate::options::writing::{MeterStyle, StderrOptions, Verbosity};
 use crate::report::{
     Console, ErrorRecord, Event, FileRecord, Meter, Metered, OutputRecord, ProgressRecord, ResultRecord,
 };

@@ -3,7 +3,8 @@
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, SegmentRecord, StartRecord};
 use super::summary::{counted, in_bytes, with_strength};
 use super::width::shown;
-use crate::options::{Verbosity, shown_command};
+use crate::options::shown_command;
+use crate::options::writing::Verbosity;
 use histeq_media::pipeline::{FailureKind, Level, Notices};
 use histeq_media::sys::files::Name;
 use histeq_media::sys::{one_line, print_line, wait_until_printed, without_middle};

@@ -1,7 +1,8 @@
 //! Opens the destination of the events of `--progress json`.
 
 use super::Events;
-use crate::options::{EventsTo, Job};
+use crate::options::Job;
+use crate::options::writing::EventsTo;
 use crate::stdout;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::FailureKind;

@@ -4,7 +4,7 @@ use super::bar_line::BarLine;
 use super::events::{Event, Events, ProgressRecord};
 use super::summary::counted;
 use super::width::{cut, shown};
-use crate::options::MeterStyle;
+use crate::options::writing::MeterStyle;
 use histeq_media::pipeline::{Input, Progress};
 use histeq_media::sys::{print_line, printable};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -1,7 +1,7 @@
 //! The result of a run: frames, time, backend, and the time of each stage.
 
 use super::events::{OutputRecord, ResultRecord, bytes_of};
-use crate::options::Unchanged;
+use crate::options::jobs::Unchanged;
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
 use histeq_media::sys::files::Name;

@@ -1,7 +1,9 @@
 //! The start of a run, before its first thread: its outputs, its sandbox, and the signals that end it.
 
 use super::Session;
-use crate::options::{FileJob, OutputFile, Sandbox};
+use crate::options::jobs::FileJob;
+use crate::options::reading::Sandbox;
+use crate::options::writing::OutputFile;
 use crate::sidecar::records::RecordTargets;
 use crate::{signals, stdout};
 use anyhow::Result;

@@ -12,7 +12,8 @@ mod prepared;
 pub use guard::Outputs;
 pub use prepared::{Around, Prepared, prepare};
 
-use crate::options::{MeterStyle, RunLimits, StderrOptions};
+use crate::options::reading::RunLimits;
+use crate::options::writing::{MeterStyle, StderrOptions};
 use crate::report::{Console, Meter, Metered, SegmentRecord, StartRecord};
 use crate::signals;
 use crate::watch::ProcessMemory;

@@ -1,7 +1,7 @@
 //! The steps between opening an input and equalizing it: filters, settings, checks, the frames around the requested
 //! part, and the stage with its observers.
 
-use crate::options::{EqualizeOptions, FilterOptions};
+use crate::options::picture::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;

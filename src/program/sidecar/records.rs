@@ -1,6 +1,7 @@
 //! Files written beside the video: measurements of each frame (`--stats`), and curves (`--save-curves`).
 
-use crate::options::{FileJob, LiveJob, StatsFormat, shown_command};
+use crate::options::jobs::{FileJob, LiveJob, StatsFormat};
+use crate::options::shown_command;
 use crate::sidecar::curves::CurveWriter;
 use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use crate::stdout;

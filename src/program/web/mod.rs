@@ -3,23 +3,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `mod.rs` | the thread that serves, and the sources that it serves |
-//! | `access.rs` | who may use it |
-//! | `addresses.rs` | the IP addresses at which others reach it |
-//! | `token.rs` | the token that others need, and the file that stores it |
-//! | `server.rs` | connections, and their limits |
-//! | `routes.rs` | what each address answers |
-//! | `bodies.rs` | long answers: files, pictures |
-//! | `hub.rs` | sources, and who views them |
-//! | `picture.rs` | the video and the numbers that viewers of a source see |
-//! | `viewed_file.rs` | a file that is looked at before it is equalized |
-//! | `work.rs` | the page that does the work: what it may ask for |
-//! | `folder.rs` | the files and folders that the page may see |
-//! | `playing.rs` | media types, by which browsers are asked whether they can play a film |
-//! | `small.rs` | small pictures of files |
-//! | `jobs.rs` | the queue of files to equalize, each by a child process |
-//! | `uploads.rs` | files that are dropped on the page |
-//! | `numbers.rs` | what is drawn beside a pair of pictures |
-//! | `metrics.rs` | the states of all sources for Prometheus |
+//! | `http` | connections, who may use them, and what each address answers |
+//! | `view` | sources, a file, and who views them |
+//! | `desk` | the page that does the work, on files of a folder |
 //! | `page` | the page |
 //!
 //! ```text
@@ -27,40 +13,21 @@
 //!             <- SharedSettings <- Viewed::change                           <-
 //! ```
 
-mod access;
-mod addresses;
-mod bodies;
-mod folder;
-mod hub;
-mod jobs;
-mod metrics;
-mod numbers;
-mod picture;
-mod playing;
-mod routes;
-mod server;
-mod small;
-mod token;
-mod uploads;
-mod viewed_file;
-mod work;
+pub mod desk;
+pub mod http;
+pub mod view;
 
-pub use folder::Shelf;
-pub use hub::Viewed;
-pub use jobs::Queue;
-pub use uploads::Uploads;
-pub use viewed_file::ViewedFile;
-pub use work::{Work, open_on_desktop};
-
-use crate::options::WebOptions;
-use access::Access;
+use crate::options::writing::WebOptions;
 use anyhow::{Context, Result};
+use desk::Work;
 use histeq_media::pipeline::Notices;
-use hub::Hub;
+use http::access::Access;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use view::hub::Hub;
+use view::{Viewed, ViewedFile};
 
 /// The view of a run. It ends with the process.
 #[derive(Clone)]
@@ -76,7 +43,7 @@ impl Web {
     /// # Errors
     /// When the file of the token exists, but is not usable.
     pub fn check(options: Option<&WebOptions>) -> Result<()> {
-        options.and_then(|options| options.token.as_ref()).map_or(Ok(()), |file| token::read(file).map(drop))
+        options.and_then(|options| options.token.as_ref()).map_or(Ok(()), |file| http::token::read(file).map(drop))
     }
 
     /// Listens at an address; port 0 stands for any free port.
@@ -88,15 +55,15 @@ impl Web {
         let listener = TcpListener::bind(address).with_context(|| format!("--web {address} {way_out}"))?;
         listener.set_nonblocking(true)?;
         let token = match token {
-            Some(file) => Some(token::kept(file)?),
+            Some(file) => Some(http::token::kept(file)?),
             None if address.ip().is_loopback() => None,
-            None => Some(token::new_token()?),
+            None => Some(http::token::new_token()?),
         };
         let access = Access::new(listener.local_addr()?, token);
-        let reachable = addresses::reachable(&listener)?.into_iter();
+        let reachable = http::addresses::reachable(&listener)?.into_iter();
         let addresses = reachable.map(|(number, interface)| (access.url(number), interface)).collect();
         let hub = Arc::<Hub>::default();
-        let serve = server::server(listener, access, hub.clone())?;
+        let serve = http::server::server(listener, access, hub.clone())?;
         std::thread::Builder::new().name("web".to_owned()).spawn(serve)?;
         Ok(Web { hub, addresses })
     }
@@ -142,7 +109,7 @@ impl Web {
         let viewed = Arc::new(viewed);
         let source = viewed.clone();
         let name = format!("view {}", viewed.number);
-        let thread = std::thread::Builder::new().name(name).spawn(move || picture::run(&source))?;
+        let thread = std::thread::Builder::new().name(name).spawn(move || view::picture::run(&source))?;
         self.hub.add(&viewed);
         Ok(View { hub: self.hub.clone(), viewed, thread: Some(thread) })
     }

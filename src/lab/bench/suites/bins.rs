@@ -1,8 +1,10 @@
 //! `histeq-lab bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
 
 use super::on_gpu::{experiment, published_setup, repeats, with_choice};
-use crate::bench::expected::check_values;
-use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
+use crate::bench::Setup;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::check_values;
+use crate::bench::reference::sequential;
 use crate::publications::{DevicePlane, Elements, Experiment, HistogramVariant, HostMemory, KernelBench, Variants};
 use anyhow::Result;
 use histeq::{Named, named};

@@ -2,9 +2,11 @@
 
 use super::on_cpu::{GrayImage, images};
 use super::on_gpu::{DeviceImage, experiment, note, published_setup, with_choice};
-use crate::bench::expected::check_values;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::check_values;
+use crate::bench::reference::{Arithmetic, arithmetic, sequential};
 use crate::bench::setup::size_name;
-use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value, arithmetic, image_file, sequential};
+use crate::bench::{Setup, image_file};
 use crate::publications::{Elements, KernelBench};
 use anyhow::{Context, Result};
 use histeq::internal::frame::PixelFormat;

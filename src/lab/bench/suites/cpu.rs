@@ -1,12 +1,13 @@
 //! `histeq-lab cpu`: the CPU backend on one to all threads, and the time of each pass, for every instruction set of
 //! this machine.
 
+use crate::bench::Setup;
 use crate::bench::content::{Content, gray, picture, several};
 use crate::bench::copies::memcpy;
-use crate::bench::expected::{Expected, check, local, modified};
+use crate::bench::output::value::microseconds;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::{Expected, check, local, modified};
 use crate::bench::setup::size_name;
-use crate::bench::value::microseconds;
-use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, ensure};
 use histeq::Named;
 use histeq::internal::equalize::cpu::{Cpu, Engine, Isa};

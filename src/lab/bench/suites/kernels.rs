@@ -1,10 +1,11 @@
 //! `histeq-lab kernels`: frames that are on the GPU already, beside the bandwidth of its memory.
 
+use crate::bench::Setup;
 use crate::bench::content::{Content, first_plane, gray, picture};
 use crate::bench::copies::{DeviceCopies, on_device, within_device};
-use crate::bench::expected::{Expected, ahead, check, check_values, detail, local, modified};
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::{Expected, ahead, check, check_values, detail, local, modified};
 use crate::bench::setup::size_name;
-use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, anyhow};
 use histeq::Named;
 use histeq::internal::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};

@@ -2,11 +2,13 @@
 
 use super::on_cpu::{self, images};
 use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};
+use crate::bench::Setup;
 use crate::bench::content::first_plane;
-use crate::bench::expected::check_values;
-use crate::bench::references::{BEST, SEQUENTIAL};
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::check_values;
+use crate::bench::reference::published::{BEST, SEQUENTIAL};
+use crate::bench::reference::sequential;
 use crate::bench::setup::size_name;
-use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
 use crate::publications::{Experiment, Formula, HistogramVariant, HostMemory, KernelBench, PixelOrder, Variants};
 use anyhow::Result;
 use histeq::internal::equalize::cpu::{Engine, Isa};

@@ -1,12 +1,12 @@
 //! The CPU's columns of the publications' suites: the plain loop, and this program on one thread.
 
 use crate::bench::content::{Content, first_plane, picture};
-use crate::bench::expected::check_values;
-use crate::bench::image_file;
-use crate::bench::references::{BEST, SEQUENTIAL};
-use crate::bench::sequential;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::check_values;
+use crate::bench::reference::published::{BEST, SEQUENTIAL};
+use crate::bench::reference::sequential;
 use crate::bench::setup::size_name;
-use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::bench::{Setup, image_file};
 use anyhow::Result;
 use histeq::internal::equalize::cpu::{Engine, Isa};
 use histeq::internal::frame::{Frame, HostPool, PixelFormat};

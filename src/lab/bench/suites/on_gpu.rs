@@ -2,9 +2,10 @@
 //! result compared with the expected one.
 
 use super::on_cpu::GrayImage;
-use crate::bench::arithmetic::{self, Arithmetic};
-use crate::bench::expected::check_values;
-use crate::bench::{Setup, Value};
+use crate::bench::Setup;
+use crate::bench::output::Value;
+use crate::bench::reference::arithmetic::{self, Arithmetic};
+use crate::bench::reference::expected::check_values;
 use crate::publications::{
     self, BusTimes, DevicePlane, Elements, Experiment, Formula, HostMemory, KernelBench, KernelRepeats, KernelStep,
     Run, SETUPS, Variants,

@@ -1,8 +1,9 @@
 //! Runs benches/equalize.py on an image.
 
 use super::on_cpu::GrayImage;
-use crate::bench::expected::check_values;
-use crate::bench::{Setup, Value};
+use crate::bench::Setup;
+use crate::bench::output::Value;
+use crate::bench::reference::expected::check_values;
 use crate::publications::Formula;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;

@@ -3,10 +3,12 @@
 use super::on_cpu::{self, CpuTimes, GrayImage, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use super::python;
-use crate::bench::expected::check_values;
-use crate::bench::report::PYTHON;
+use crate::bench::Setup;
+use crate::bench::output::report::PYTHON;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::Arithmetic;
+use crate::bench::reference::expected::check_values;
 use crate::bench::setup::size_name;
-use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
 use crate::publications::{self, Experiment, Formula, KernelBench, KernelStep, SETUPS, ScanVariant, Variants};
 use anyhow::Result;
 use histeq::Named;

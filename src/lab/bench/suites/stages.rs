@@ -3,9 +3,10 @@
 
 use super::on_cpu::{self, GrayImage, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
-use crate::bench::expected::check_values;
+use crate::bench::Setup;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::check_values;
 use crate::bench::setup::size_name;
-use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, KernelStep, MapVariant, Variants};
 use anyhow::Result;
 use histeq::Named;

@@ -1,11 +1,12 @@
 //! `histeq-lab stream`: frames in pinned memory through the program's ring, beside the bandwidth of the bus.
 
+use crate::bench::Setup;
 use crate::bench::content::{Content, first_plane, picture, several};
 use crate::bench::copies::both_ways;
-use crate::bench::expected::{Expected, check};
+use crate::bench::output::value::microseconds;
+use crate::bench::output::{Row, Table, Unit, Value};
+use crate::bench::reference::expected::{Expected, check};
 use crate::bench::setup::size_name;
-use crate::bench::value::microseconds;
-use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, anyhow};
 use histeq::internal::cuda::{Gpu, Ring, Task};
 use histeq::internal::frame::{Frame, PixelFormat, Plane, Pool};

@@ -4,7 +4,8 @@
 
 use super::super::exit_code::is_interrupted;
 use super::{PlannedCamera, ShownBy, dry_run, film, place};
-use crate::options::{Camera, CameraFile, in_one_line};
+use crate::options::in_one_line;
+use crate::options::jobs::{Camera, CameraFile};
 use crate::report::{Console, Event, Metered, ResultRecord};
 use crate::service::Service;
 use crate::session::Session;

@@ -1,7 +1,7 @@
 //! `live --dry-run`: checks what can be checked without a camera, and tries each encoder.
 
 use super::PlannedCamera;
-use crate::options::{Camera, CameraFile, LiveJob};
+use crate::options::jobs::{Camera, CameraFile, LiveJob};
 use crate::report::counted;
 use crate::session::Session;
 use crate::stdout;

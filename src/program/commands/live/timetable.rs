@@ -1,6 +1,7 @@
 //! The settings of a camera that apply only at some times of the day.
 
-use crate::options::{EqualizeOptions, LiveJob, Scheduled};
+use crate::options::jobs::{LiveJob, Scheduled};
+use crate::options::picture::EqualizeOptions;
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::internal::spec::Settings;

@@ -1,9 +1,11 @@
 //! `preview --web`: a file in a browser.
 
-use crate::options::{PreviewJob, ReadyCommand, WebOptions};
+use crate::options::jobs::{PreviewJob, ReadyCommand};
+use crate::options::writing::WebOptions;
 use crate::session::Session;
 use crate::stills::seconds;
-use crate::web::{ViewedFile, Web};
+use crate::web::Web;
+use crate::web::view::ViewedFile;
 use anyhow::Result;
 use histeq_media::pipeline::Outcome;
 use std::time::Duration;

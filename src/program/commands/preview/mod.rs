@@ -3,7 +3,8 @@
 mod in_browser;
 
 use crate::draw::sheet::{self, Column, Miniatures};
-use crate::options::{LookRow, OutputFile, PreviewJob};
+use crate::options::jobs::{LookRow, PreviewJob};
+use crate::options::writing::OutputFile;
 use crate::pieces::make_folder_of;
 use crate::report::{Console, counted, with_name};
 use crate::session::{Outputs, Session};

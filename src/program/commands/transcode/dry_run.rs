@@ -1,7 +1,9 @@
 //! `--dry-run`: what would be read, done and written, estimated from a few frames that are encoded and discarded.
 
 use super::{outputs, scene_survey, target_size, transcode};
-use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions, Unchanged, shown_command};
+use crate::options::jobs::{FileJob, ManyJob, Unchanged};
+use crate::options::writing::{MeterStyle, StderrOptions};
+use crate::options::{Job, shown_command};
 use crate::pieces::{ChildError, ProcessPool, failure_of};
 use crate::report::{Console, FoundRecord, PROTOCOL, counted, in_bytes};
 use crate::session::{Around, Prepared, Session, prepare};

@@ -16,7 +16,8 @@ mod target_size;
 pub use dry_run::run_many as dry_run_many;
 
 use crate::colouring::Colouring;
-use crate::options::{EqualizeOptions, FileJob, Unchanged};
+use crate::options::jobs::{FileJob, Unchanged};
+use crate::options::picture::EqualizeOptions;
 use crate::report::{Console, summary, unchanged_summary};
 use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};

@@ -1,6 +1,6 @@
 //! The first pass of `--smooth scene`: reads the requested part, and makes a mapping for each of its scenes.
 
-use crate::options::FileJob;
+use crate::options::jobs::FileJob;
 use crate::report::{Metered, counted};
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;

@@ -1,6 +1,7 @@
 //! Notes at the end of a run: that the output is much larger than its input, and that a GPU could encode it.
 
-use crate::options::{FileJob, Purpose};
+use crate::options::jobs::FileJob;
+use crate::options::writing::Purpose;
 use histeq_media::ffmpeg::encode::Encoder;
 use histeq_media::pipeline::{Notices, Progress, Stage};
 use histeq_media::sink::OutputKind;

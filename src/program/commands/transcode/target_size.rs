@@ -1,7 +1,7 @@
 //! `--target-size`: a first pass that measures, and a second one that meets the size.
 
 use super::transcode;
-use crate::options::FileJob;
+use crate::options::jobs::FileJob;
 use crate::session::{Outputs, Session};
 use crate::signals::clean_up_by;
 use crate::stage_builder::StageBuilder;

@@ -2,7 +2,7 @@
 
 use super::layout::PairLayout;
 use crate::draw::chart::{Canvas, Lettering, bars, curve, divider, label};
-use crate::options::CompareView;
+use crate::options::jobs::CompareView;
 use anyhow::Result;
 use histeq::Limits;
 use histeq::internal::equalize::cpu::{Engine, Isa};

@@ -1,7 +1,7 @@
 //! The positions of the two pictures and of their charts in the output.
 
 use crate::draw::chart::{Lettering, Side};
-use crate::options::CompareView;
+use crate::options::jobs::CompareView;
 use embedded_graphics::prelude::{Point, Size};
 use embedded_graphics::primitives::Rectangle;
 use std::ops::Range;

@@ -9,15 +9,12 @@
 
 mod base64_bytes;
 mod eme;
-mod levels;
+pub mod html;
 mod measures;
 mod observer;
-mod page;
 mod piece;
 mod record;
 mod recording;
-mod scenes;
-mod series;
 
 pub use observer::{CurveSaver, Recorder};
 pub use piece::PieceRecord;

@@ -2,9 +2,9 @@
 //! (`--save-curves`).
 
 use super::eme::Eme;
-use super::levels::FrameLevels;
+use super::html::levels::FrameLevels;
+use super::html::scenes::ROOM;
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
-use super::scenes::ROOM;
 use super::{FrameRecord, Recording};
 use crate::draw::sheet::Miniatures;
 use crate::sidecar::curves::{CurveFormat, CurveWriter, FramePlace};

@@ -1,8 +1,8 @@
 //! The data that a piece of a video stores of each frame, for a page of the whole video.
 
 use super::FrameRecord;
-use super::levels::FrameLevels;
-use super::scenes::SETTLED;
+use super::html::levels::FrameLevels;
+use super::html::scenes::SETTLED;
 use serde::{Deserialize, Serialize};
 
 /// The record of a frame of a piece: a line of JSON.
@@ -48,7 +48,7 @@ impl SceneFrames {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::PicturedScenes;
+    use super::super::html::scenes::PicturedScenes;
     use super::*;
 
     /// The records of `frames` frames, with cuts at the numbers in `cuts`.

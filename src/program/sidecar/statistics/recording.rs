@@ -1,10 +1,10 @@
 //! Writes the file of `--stats` during the run, under a temporary name until it is complete.
 
 use super::FrameRecord;
-use super::levels::FrameLevels;
-use super::page::Page;
+use super::html::levels::FrameLevels;
+use super::html::page::Page;
 use super::piece::{Jpeg, PieceRecord, SceneFrames};
-use crate::options::StatsFormat;
+use crate::options::jobs::StatsFormat;
 use crate::sidecar::record_file::{RecordFile, json_line};
 use anyhow::{Context, Result};
 use histeq_media::pipeline::{Notices, Outcome};
