@@ -1,5 +1,5 @@
 // The structures that kernels take by value, one field per line. `src/core/build.rs` generates the Rust structures from
-// this file, and `tests/core/kernel_arguments.rs` compiles it for the host to compare sizes and offsets. No structure
+// this file, and `tests/core/kernels/arguments.rs` compiles it for the host to compare sizes and offsets. No structure
 // has padding.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The integer arithmetic of the kernels, the same as that of src/core/spec in Rust. It also compiles as host C++, so
-// that a machine without a GPU can compare the two, value by value (tests/core/kernel_arithmetic.rs).
+// that a machine without a GPU can compare the two, value by value (tests/core/kernels/arithmetic.rs).
 #pragma once
 
 #include "arguments.cuh"

@@ -131,5 +131,5 @@ step in_package
 step run_tests --lib --bins
 step run_tests --test core -- conformance denoise
 step benches/arm/run.sh
-step run_tests --test suite -- media::pipes::raw media::pipes::y4m media::formats program::curves
+step run_tests --test suite -- media::pipes::raw media::pipes::y4m media::decoding::formats program::colour::curves
 echo "all is well on Arm, as far as qemu-user goes"

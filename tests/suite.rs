@@ -1,5 +1,5 @@
 //! The tests that run the program and the tests of `histeq-media`, in one binary. A test's name is its path: the file
-//! of `media::kept::alpha` is `tests/media/kept/alpha.rs`.
+//! of `crate::media::kept::colour::alpha` is `tests/media/kept/colour/alpha.rs`.
 
 // The library from Rust, C and Python.
 mod hosts;

@@ -2,7 +2,7 @@
 //! kinds, on every backend, with frames in order and in any order. Both samples do, too.
 
 use crate::support::backends::gpu;
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use histeq::{
     Backend, Builder, Equalizer, Error, Input, LazyEqualizer, Look, Named, Options, PixelFormat, PlaneInput,
     PlaneOutput,

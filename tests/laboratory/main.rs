@@ -15,16 +15,19 @@ mod support {
     pub mod host_program;
     // Files that are kept from run to run.
     pub mod kept_files;
-    // Programs that are loaded once and forked for each run.
-    pub mod loaded;
     // Pictures to equalize.
     pub mod pictures;
-    // Running the program in a separate folder.
-    pub mod program;
+    // Running programs.
+    pub mod programs {
+        // Programs that are loaded once and forked for each run.
+        pub mod loaded;
+        // Running the program in a separate folder.
+        pub mod program;
+        // Programs that run during a test.
+        pub mod running;
+    }
     // Random numbers.
     pub mod random;
-    // Programs that run during a test.
-    pub mod running;
     // Skips.
     pub mod skip;
 

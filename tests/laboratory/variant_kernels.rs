@@ -52,7 +52,7 @@ fn emulated() -> Option<&'static Program> {
         files.push(("device.cuh", include_str!("../../kernels/device.cuh").to_owned()));
         files.push(("spec.cuh", include_str!("../../kernels/spec.cuh").to_owned()));
         files.push(("warp.cuh", include_str!("../../kernels/warp.cuh").to_owned()));
-        files.push(("cuda.hpp", include_str!("../support/cuda.hpp").to_owned()));
+        files.push(("cuda.hpp", include_str!("../support/kernels/cuda.hpp").to_owned()));
         files.push(("emulator.hpp", include_str!("variants/emulator.hpp").to_owned()));
         files.push(("main.cpp", include_str!("variants/kernels.cpp").to_owned()));
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();

@@ -1,8 +1,8 @@
 //! Outputs that work everywhere: the requirements of players, browsers and pipes.
 
-use crate::program::interrupt::interrupted;
-use crate::support::program::{Dir, usage_error};
-use crate::support::reader::{encoder_is_here, filter_is_here};
+use crate::program::outputs::interrupt::interrupted;
+use crate::support::media::reader::{encoder_is_here, filter_is_here};
+use crate::support::programs::program::{Dir, usage_error};
 
 /// The types of the boxes of an mp4 or mov file, in order.
 fn boxes(bytes: &[u8]) -> Vec<String> {

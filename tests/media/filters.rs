@@ -1,9 +1,9 @@
 //! Filters before equalization: frames equal those of FFmpeg's filters, and everything else is kept.
 
 use crate::support::backends::gpu;
-use crate::support::program::Dir;
-use crate::support::reader::{assert_same_times, encoder_is_here, seconds};
-use crate::support::running::Running;
+use crate::support::media::reader::{assert_same_times, encoder_is_here, seconds};
+use crate::support::programs::program::Dir;
+use crate::support::programs::running::Running;
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::process::Stdio;

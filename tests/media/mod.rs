@@ -8,23 +8,13 @@ mod compatibility;
 mod engine;
 // `--filter`, `--filter-after`.
 mod filters;
-// The table of pixel formats, compared with FFmpeg's.
-mod formats;
-// Single images, and animated ones.
-mod images;
-// Frames that are not copied.
-pub mod in_place;
 // What the output keeps of a file besides its luma.
 pub(crate) mod kept;
 // `live` without a camera of this machine.
 pub mod live;
-// Decoding on a GPU.
-pub mod nvdec;
-// Several decoders for one file.
-mod pieces;
 // stdin and stdout.
 mod pipes;
-// Numbered images.
-mod sequences;
-// TIFF of many pages, FITS, SER.
-mod stacks;
+// How files are decoded: on a GPU, by several decoders, without copies.
+mod decoding;
+// Single images, sequences and stacks.
+mod pictures;

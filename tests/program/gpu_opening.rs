@@ -2,8 +2,8 @@
 
 use crate::support::backends::gpu;
 use crate::support::failing::{Due, NEVER, Said, saying, the_reference};
-use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
+use crate::support::media::reader::encoder_is_here;
+use crate::support::programs::program::Dir;
 use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::equalize::{EqualizeStage, Failover, OnUnavailable};
 use histeq::internal::spec::{Settings, Smoothing};

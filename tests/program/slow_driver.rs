@@ -2,8 +2,8 @@
 //! kept.
 
 use crate::support::kept_files::kept;
-use crate::support::program::{Dir, Run};
-use crate::support::running::Running;
+use crate::support::programs::program::{Dir, Run};
+use crate::support::programs::running::Running;
 use crate::support::skip::skip;
 use std::io::{BufReader, Read};
 use std::process::{Command, Stdio};
@@ -113,7 +113,7 @@ fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote
     assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 200, "a line for each frame");
     let mut failing = command(&dir, 12_040, "none.mkv out.mkv");
     let mut failing = Running::start(failing.env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
-    assert!(crate::support::program::failed(failing.ends_within(Duration::from_secs(60))));
+    assert!(crate::support::programs::program::failed(failing.ends_within(Duration::from_secs(60))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The README and the other pages: their length, examples and links.
 
 use crate::support::documents::{OPTIONS, pages, read};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use histeq::internal::spec::{Look, Named};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -28,13 +28,6 @@ src/core/equalize
 src/core/equalize/cpu
 src/core/spec
 src/core/spec/natural
-tests/core
-tests/media
-tests/media/kept
-tests/media/live
-tests/program
-tests/program/harm
-tests/support
 ";
 const LARGER_FILES: &str = "
 kernels/fused.cu
@@ -50,17 +43,17 @@ src/media/sink/files/target.rs
 src/media/source/isolated/source.rs
 src/program/options/habits.rs
 src/program/pieces/processes.rs
-tests/core/device_surfaces.rs
-tests/core/fused_kernels.rs
-tests/core/guided.rs
+tests/core/equalize/device_surfaces.rs
+tests/core/equalize/guided.rs
+tests/core/kernels/fused.rs
 tests/hosts/python/test_arrays.py
-tests/media/images.rs
 tests/media/kept/streams.rs
-tests/media/live/web.rs
-tests/media/live/work.rs
-tests/media/web.py
-tests/program/hints.rs
-tests/program/in_pieces.rs
+tests/media/live/browser/web.py
+tests/media/live/browser/web.rs
+tests/media/live/browser/work.rs
+tests/media/pictures/images.rs
+tests/program/arguments/hints.rs
+tests/program/commands/in_pieces.rs
 ";
 
 /// Functions that are larger, with the reason.
@@ -111,19 +104,19 @@ src/program/options/picture/equalize.rs from_args
 src/program/options/shell.rs page
 src/program/pieces/jobs.rs run_jobs
 src/python/layout.rs for_array
-tests/core/clahe.rs thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_with_one_curve
-tests/media/images.rs the_pages_of_a_tiff_are_frames
+tests/core/spec/clahe.rs thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_with_one_curve
 tests/media/kept/metadata.rs every_container_keeps_what_the_table_says_and_a_warning_names_the_rest
+tests/media/live/browser/web.rs a_file_is_seen_as_its_command_makes_it_before_anything_is_written
+tests/media/live/browser/web.rs a_source_is_told_and_changed_while_it_runs
+tests/media/live/browser/work.rs a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made
+tests/media/live/browser/work.rs files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end
+tests/media/live/browser/work/playing.rs a_film_and_its_result_are_played_whole_or_in_the_part_that_is_asked_for
 tests/media/live/cameras.rs faults_are_told_with_line_and_column_before_anything_starts
-tests/media/live/web.rs a_file_is_seen_as_its_command_makes_it_before_anything_is_written
-tests/media/live/web.rs a_source_is_told_and_changed_while_it_runs
-tests/media/live/work.rs a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made
-tests/media/live/work.rs files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end
-tests/media/live/work/playing.rs a_film_and_its_result_are_played_whole_or_in_the_part_that_is_asked_for
-tests/media/stacks.rs tiff
-tests/program/errors.rs whole_files_of_kinds_that_are_not_read_are_no_damage
+tests/media/pictures/images.rs the_pages_of_a_tiff_are_frames
+tests/media/pictures/stacks.rs tiff
+tests/program/harm/compromised/walls.rs whoever_is_taken_over_reaches_nothing
 tests/program/harm/memory.rs files
-tests/program/harm/walls.rs whoever_is_taken_over_reaches_nothing
+tests/program/messages/errors.rs whole_files_of_kinds_that_are_not_read_are_no_damage
 ";
 
 /// Adds the files of code in this folder and below, with the lines of each, by folder.

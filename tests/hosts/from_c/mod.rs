@@ -2,7 +2,7 @@
 //! errors, and with AddressSanitizer, too.
 
 use crate::hosts::front::{RATE, SIZE, clip};
-use crate::support::program::{Dir, Run};
+use crate::support::programs::program::{Dir, Run};
 use crate::support::skip::{is_here, skip};
 use histeq::{Backend, Equalizer, Look, Named, PixelFormat};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The command line of `bench`.
 
-use crate::support::program::{Dir, Run, usage_error};
-use crate::support::running::{Running, under_load};
+use crate::support::programs::program::{Dir, Run, usage_error};
+use crate::support::programs::running::{Running, under_load};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 use std::process::Stdio;

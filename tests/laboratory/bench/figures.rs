@@ -1,6 +1,6 @@
 //! `bench --compare references`: the publications' figures next to ours.
 
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use histeq::Named;
 use histeq_lab::bench::Suite;
 

@@ -10,7 +10,7 @@ mod suites;
 // Markdown, CSV, JSON.
 mod written;
 
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use serde_json::Value;
 
 /// Runs a suite once on small pictures. Returns its JSON output.

@@ -2,7 +2,7 @@
 
 use super::{all_have, rows, run};
 use crate::support::backends::gpu;
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use crate::support::skip::skip;
 
 #[test]

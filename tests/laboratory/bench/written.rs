@@ -1,7 +1,7 @@
 //! The output formats: Markdown on stdout, CSV, JSON.
 
 use super::{rows, run};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use std::collections::BTreeSet;
 
 /// A suite that has figures even without a GPU, and one with several tables.

@@ -3,7 +3,7 @@
 use super::film::Film;
 use super::loopback::LABELS;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};
-use crate::support::program::{Dir, Run};
+use crate::support::programs::program::{Dir, Run};
 use crate::support::skip::skip;
 use histeq::Limits;
 use histeq_media::ffmpeg::Packet;
@@ -95,7 +95,7 @@ fn a_camera_of_another_user_is_refused_with_the_way_out() {
     let change = |line: &str| Run::from_command(&mut dir.other_command("chmod", line), line).exits_with(0);
     change(&format!("000 {}", camera.0));
     // Root without its capabilities cannot open the camera, but can still read the program, which it owns.
-    let program = crate::support::program::program();
+    let program = crate::support::programs::program::program();
     let line = format!("--bounding-set=-all {} live {SMALL} --record out.mkv {}", program.display(), camera.0);
     let run = Run::from_command(&mut dir.other_command("setpriv", &line), &line);
     change(&format!("600 {}", camera.0));

@@ -2,7 +2,7 @@
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use rustix::process::Signal;
 
 /// Records, sets the control `harm`, waits for the message `says` if there is one, and records on. Returns the

@@ -2,7 +2,7 @@
 
 use super::film::{Film, difference};
 use super::{SMALL, Vivid, frames_counted};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 
 /// Records three frames unchanged, in this pixel format.
 fn film(dir: &Dir, camera: &Vivid, format: &str) -> Film {

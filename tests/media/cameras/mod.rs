@@ -21,8 +21,8 @@ mod usb;
 mod usb_webcam;
 
 pub use crate::media::live::frames_counted;
-use crate::support::program::{Dir, Run, told};
-use crate::support::running::Running;
+use crate::support::programs::program::{Dir, Run, told};
+use crate::support::programs::running::Running;
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader};

@@ -3,7 +3,7 @@
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn a_recording_holds_on_to_nothing_when_its_disk_is_full() {
     let dir = Dir::new();
     let line = format!("{SMALL} --record /small/out.mkv {}", camera.0);
     let (code, said) = Live::start(&dir, &line).end();
-    assert!(crate::support::program::failed(code), "{code:?}: {said}");
+    assert!(crate::support::programs::program::failed(code), "{code:?}: {said}");
     assert!(said.contains("/small/out.mkv") && said.contains("No space left"), "{said}");
 }
 

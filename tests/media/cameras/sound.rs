@@ -2,8 +2,8 @@
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
-use crate::support::program::Dir;
-use crate::support::running::Running;
+use crate::support::programs::program::Dir;
+use crate::support::programs::running::Running;
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::process::Stdio;

@@ -3,7 +3,7 @@
 use super::film::Film;
 use super::usb_webcam::{NAME, RATE, SIZE, UsbWebcam, has_ports};
 use super::{Live, PATIENCE, frames_counted, nodes};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};

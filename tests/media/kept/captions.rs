@@ -1,7 +1,7 @@
 //! Closed captions inside of the video stream (ATSC A/53).
 
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, list};
+use crate::support::media::reader::{encoder_is_here, list};
+use crate::support::programs::program::Dir;
 
 /// An H.264 SEI message with captions: registered user data (type 4) of the ATSC, with one pair of caption bytes.
 fn caption_message() -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! Properties that change in the middle of a video, while an encoder or a container states them only once: frames are
 //! converted if the conversion is exact; otherwise, there is a warning.
 
-use crate::support::program::{Dir, Run};
-use crate::support::reader::encoder_is_here;
+use crate::support::media::reader::encoder_is_here;
+use crate::support::programs::program::{Dir, Run};
 
 /// Concatenates elementary streams. Each part has a source, a number of frames and encoder options.
 fn joined(dir: &Dir, file: &str, parts: &[(&str, usize, &str)]) {

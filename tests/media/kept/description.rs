@@ -1,8 +1,8 @@
 //! Descriptive metadata: chapters, tags of the file and of its streams, timecode.
 
 use super::film;
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, list};
+use crate::support::media::reader::{encoder_is_here, list};
+use crate::support::programs::program::Dir;
 
 const CHAPTERS: &str = ";FFMETADATA1\ntitle=A title\nartist=Somebody\ncomment=Said so\n\n[CHAPTER]\nTIMEBASE=1/1000\n\
 START=0\nEND=700\ntitle=Beginning\n\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=700\nEND=2000\ntitle=End; with a semicolon\n";

@@ -1,8 +1,8 @@
 //! The two fields of interlaced video, whose rows alternate.
 
-use crate::support::clips::phone;
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, filter_is_here};
+use crate::support::media::clips::phone;
+use crate::support::media::reader::{encoder_is_here, filter_is_here};
+use crate::support::programs::program::Dir;
 
 const COLUMNS: usize = 64;
 

@@ -1,8 +1,8 @@
 //! Metadata of a file: the output keeps it, or one warning names all that is lost.
 
 use crate::support::documents::read;
-use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
+use crate::support::media::reader::encoder_is_here;
+use crate::support::programs::program::Dir;
 use histeq_media::ffmpeg::encode::Encoder;
 use histeq_media::ffmpeg::mux::Container;
 use histeq_media::sink::kept::{FileMetadata, KEPT, KEPT_OF_IMAGES};

@@ -1,7 +1,7 @@
 //! How a video is to be displayed: sample aspect ratio, rotation, fields, colours, light levels.
 
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, list};
+use crate::support::media::reader::{encoder_is_here, list};
+use crate::support::programs::program::Dir;
 use serde_json::Value;
 
 /// A short video with no sound.

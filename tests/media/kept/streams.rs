@@ -2,8 +2,8 @@
 //! reported if they have to be left out.
 
 use super::film;
-use crate::support::program::Dir;
-use crate::support::reader::{assert_same_times, encoder_is_here, seconds};
+use crate::support::media::reader::{assert_same_times, encoder_is_here, seconds};
+use crate::support::programs::program::Dir;
 use serde_json::Value;
 
 const SUBTITLES: &str = "1\n00:00:00,200 --> 00:00:00,900\nfirst line\n\n2\n00:00:01,000 --> 00:00:01,800\nsecond\n";

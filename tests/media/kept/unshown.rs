@@ -1,8 +1,8 @@
 //! Metadata that FFmpeg does not expose or does not write: the program applies it, keeps it, or reports the loss.
 
 use super::film;
-use crate::support::program::{Dir, Run};
-use crate::support::reader::{encoder_is_here, list};
+use crate::support::media::reader::{encoder_is_here, list};
+use crate::support::programs::program::{Dir, Run};
 
 /// An mp4 box.
 fn made_box(code: &[u8; 4], content: &[u8]) -> Vec<u8> {

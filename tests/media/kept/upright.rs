@@ -1,8 +1,8 @@
 //! Rotated video is turned upright if the output cannot signal a rotation.
 
-use crate::support::clips::phone;
-use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
+use crate::support::media::clips::phone;
+use crate::support::media::reader::encoder_is_here;
+use crate::support::programs::program::Dir;
 
 /// A clip of 128x96 non-square pixels with the rotation of a phone's video.
 fn turned(dir: &Dir, file: &str, format: &str, angle: u32) {

@@ -1,7 +1,7 @@
 //! A TOML file of cameras: its errors, changes to it during a run, and messages to a service manager.
 
 use super::{Beside, PATIENCE, without_display};
-use crate::support::program::{Dir, Run};
+use crate::support::programs::program::{Dir, Run};
 use rustix::process::Signal;
 use std::os::unix::net::UnixDatagram;
 use std::process::Stdio;

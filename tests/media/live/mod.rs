@@ -8,34 +8,26 @@ mod clock;
 mod engine;
 // The choice of a camera's mode.
 mod modes;
-// A network camera that is lost.
-mod network;
 // `--output`: servers that are lost or stall.
 mod outputs;
 // `--segment`, `--keep`: recordings in segments.
 mod recorder;
 // `--record`.
 mod recording;
-// RTSP cameras.
-mod rtsp;
-// Helper: an RTSP camera.
-mod rtsp_server;
-// Helper: RTMP, RTSP and SRT servers.
-mod servers;
 // Several sources in one process.
 mod several;
 // Sound in sync with video.
 mod sound;
 // Messages about cameras.
 mod trouble;
-// `--web`: addresses, tokens, control.
-mod web;
 // The preview window.
 mod window;
-// `web`: the page that equalizes files.
-mod work;
+// Pages in a browser.
+mod browser;
+// Servers that are read from and written to.
+mod network;
 
-use crate::support::program::{Dir, told};
+use crate::support::programs::program::{Dir, told};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};

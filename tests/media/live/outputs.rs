@@ -1,10 +1,10 @@
 //! Live streams to servers: they arrive, and a server that is lost, late or stalled does not disturb other outputs.
 
-use super::servers::{Place, Protocol, wait_for_bytes, wait_until_written};
+use super::network::servers::{Place, Protocol, wait_for_bytes, wait_until_written};
 use super::{Beside, frames_counted, pause, wait_for_listener};
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, seconds};
-use crate::support::running::{load, under_load};
+use crate::support::media::reader::{encoder_is_here, seconds};
+use crate::support::programs::program::Dir;
+use crate::support::programs::running::{load, under_load};
 use rustix::process::Signal;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! Recordings in segments: they contain all frames, have the right names, and old ones are deleted.
 
 use super::{Beside, without_display};
-use crate::support::program::{Dir, Run, usage_error};
-use crate::support::running::{Running, under_load};
+use crate::support::programs::program::{Dir, Run, usage_error};
+use crate::support::programs::running::{Running, under_load};
+use crate::support::programs::tiny_disk::TinyDisk;
 use crate::support::skip::skip;
-use crate::support::tiny_disk::TinyDisk;
 use histeq_media::ffmpeg::filter::FilterGraph;
 use rustix::process::Signal;
 use std::fs;

@@ -1,11 +1,11 @@
 //! Recordings of a camera that is emulated by a filter in real time.
 
 use super::{Beside, frames_counted, pause, without_display};
-use crate::support::clips::phone;
-use crate::support::program::{Dir, Run};
-use crate::support::reader::encoder_is_here;
+use crate::support::media::clips::phone;
+use crate::support::media::reader::encoder_is_here;
+use crate::support::programs::program::{Dir, Run};
+use crate::support::programs::tiny_disk::TinyDisk;
 use crate::support::skip::skip;
-use crate::support::tiny_disk::TinyDisk;
 use std::io::Write;
 use std::process::Stdio;
 

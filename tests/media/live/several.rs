@@ -1,11 +1,11 @@
 //! Several sources in one process: each is recorded as it would be alone, whatever happens to the others.
 
-use super::network::sender;
+use super::network::inputs::sender;
 use super::{Beside, frames_counted, pause};
-use crate::media::nvdec::is_here;
+use crate::media::decoding::nvdec::is_here;
 use crate::support::backends::gpu;
-use crate::support::program::{Dir, usage_error};
-use crate::support::reader::encoder_is_here;
+use crate::support::media::reader::encoder_is_here;
+use crate::support::programs::program::{Dir, usage_error};
 use std::net::UdpSocket;
 use std::os::unix::fs::symlink;
 

@@ -1,8 +1,8 @@
 //! Sound of live video is recorded in sync with it, even after dropped frames, a lost sender, or re-encoding.
 
 use super::{Beside, wait_for_listener};
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, list, seconds};
+use crate::support::media::reader::{encoder_is_here, list, seconds};
+use crate::support::programs::program::Dir;
 use std::net::UdpSocket;
 
 /// A clip that flashes and beeps together at each whole second from 1 on; `length` is in seconds.

@@ -1,7 +1,7 @@
 //! Messages about a camera that cannot be opened. Most of these errors need a real camera, so the test makes the
 //! driver's errors up and has them turned into messages.
 
-use crate::support::program::{Dir, usage_error};
+use crate::support::programs::program::{Dir, usage_error};
 use histeq_media::camera::NotOpened;
 use histeq_media::ffmpeg::Error;
 

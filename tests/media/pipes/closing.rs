@@ -3,9 +3,9 @@
 
 use super::noise;
 use super::stream::{Stream, stream};
-use crate::support::program::{Dir, Run};
-use crate::support::running::{Running, under_load};
-use crate::support::textbook::{Raw, assert_same_video};
+use crate::support::media::textbook::{Raw, assert_same_video};
+use crate::support::programs::program::{Dir, Run};
+use crate::support::programs::running::{Running, under_load};
 use rustix::process::Signal;
 use std::fs::OpenOptions;
 use std::io::{Read, Write};

@@ -13,8 +13,8 @@ mod stream;
 // y4m and its header.
 mod y4m;
 
+use crate::support::media::textbook::Raw;
 use crate::support::pictures::Random;
-use crate::support::textbook::Raw;
 
 /// Different frames; most of their levels lie close together, some are below black or above white.
 fn noise(raw: Raw, frames: usize) -> Vec<u8> {

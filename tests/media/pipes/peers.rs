@@ -2,9 +2,9 @@
 
 use super::noise;
 use super::stream::{Stream, stream};
-use crate::support::program::{Dir, Run};
+use crate::support::media::textbook::{Raw, assert_same_video};
+use crate::support::programs::program::{Dir, Run};
 use crate::support::skip::is_here;
-use crate::support::textbook::{Raw, assert_same_video};
 use std::io::Read;
 use std::process::Stdio;
 

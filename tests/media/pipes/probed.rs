@@ -2,10 +2,10 @@
 
 use super::noise;
 use super::stream::Stream;
+use crate::support::media::reader::assert_same_times;
+use crate::support::media::textbook::{Raw, assert_same_video};
 use crate::support::pictures::Random;
-use crate::support::program::{Dir, Run};
-use crate::support::reader::assert_same_times;
-use crate::support::textbook::{Raw, assert_same_video};
+use crate::support::programs::program::{Dir, Run};
 
 const RAW: Raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
 

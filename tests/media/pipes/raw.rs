@@ -2,9 +2,9 @@
 
 use super::noise;
 use super::stream::Stream;
-use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
-use crate::support::textbook::{Raw, assert_same_video};
+use crate::support::media::reader::encoder_is_here;
+use crate::support::media::textbook::{Raw, assert_same_video};
+use crate::support::programs::program::Dir;
 use histeq::internal::frame::{Model, PixelFormat};
 use std::fmt::Write;
 

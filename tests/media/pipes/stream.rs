@@ -1,6 +1,6 @@
 //! A parser and a writer of y4m streams, independent of the program's code.
 
-use crate::support::textbook::Raw;
+use crate::support::media::textbook::Raw;
 
 /// A y4m stream.
 pub struct Stream {

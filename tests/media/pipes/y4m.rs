@@ -2,9 +2,9 @@
 
 use super::noise;
 use super::stream::{Stream, stream};
-use crate::support::program::Dir;
-use crate::support::reader::{assert_same_times, encoder_is_here};
-use crate::support::textbook::{Raw, assert_same_video};
+use crate::support::media::reader::{assert_same_times, encoder_is_here};
+use crate::support::media::textbook::{Raw, assert_same_video};
+use crate::support::programs::program::Dir;
 use std::fmt::Write;
 
 /// Every pixel format that FFmpeg writes to y4m, and its tag.

@@ -1,8 +1,8 @@
 //! Children do not outlive their parent, replacing the program's file harms no run, and names and settings that look
 //! like something else are taken literally.
 
-use crate::support::program::{Dir, Run, program};
-use crate::support::running::Running;
+use crate::support::programs::program::{Dir, Run, program};
+use crate::support::programs::running::Running;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};

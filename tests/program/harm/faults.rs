@@ -6,8 +6,8 @@
 
 use crate::support::kept_files::kept;
 use crate::support::pictures::{Random, seed};
-use crate::support::program::Dir;
-use crate::support::running::Running;
+use crate::support::programs::program::Dir;
+use crate::support::programs::running::Running;
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ impl Tester<'_> {
             }
             (Some(0), _) if !self.is_right(ended, whole) => found.push("it succeeded with a wrong output".to_owned()),
             (Some(0), _) => {}
-            (code, _) if crate::support::program::failed(code) => {
+            (code, _) if crate::support::programs::program::failed(code) => {
                 // When it runs out of memory, x264 prints part of a line first.
                 let errors = ended.stderr.matches("histeq-video: error: ").count();
                 if errors != 1 {
@@ -244,7 +244,7 @@ fn survives(job: &Job) {
 #[test]
 #[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_file_into_mp4_survives_calls_that_fail() {
-    if crate::support::reader::encoder_is_here("calls that fail", "libx264") {
+    if crate::support::media::reader::encoder_is_here("calls that fail", "libx264") {
         survives(&X264);
     }
 }

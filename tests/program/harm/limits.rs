@@ -1,7 +1,7 @@
 //! Readers that close a pipe, and a system that provides no threads or only a small stack.
 
-use crate::support::program::{Dir, Run, program};
-use crate::support::running::Running;
+use crate::support::programs::program::{Dir, Run, program};
+use crate::support::programs::running::Running;
 use crate::support::skip::skip;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -57,7 +57,7 @@ fn a_system_that_gives_no_threads_gets_an_error_and_no_panic() {
     for (limit, rest) in (1..16).flat_map(|limit| [(limit, file), (limit, live)]) {
         let (code, said) = run_with(limit, rest);
         assert!(
-            (code == Some(0) || crate::support::program::failed(code)) && !said.contains("panicked"),
+            (code == Some(0) || crate::support::programs::program::failed(code)) && !said.contains("panicked"),
             "{rest} with {limit} threads: {code:?}: {said}"
         );
         if code != Some(0) {

@@ -1,6 +1,6 @@
 //! Entries that others have made under a name that the program generates: they stay unchanged, and no link is followed.
 
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;

@@ -1,9 +1,9 @@
 //! Inputs that make the program allocate memory: the whole process keeps to `--max-memory` and the documented share.
 
-use super::costs::{TIME, element, gif};
+use super::inputs::costs::{TIME, element, gif};
 use super::servers::{Answers, rtsp, serve};
-use crate::support::program::{Dir, Run, program};
-use crate::support::running::{Running, under_load};
+use crate::support::programs::program::{Dir, Run, program};
+use crate::support::programs::running::{Running, under_load};
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::path::Path;
@@ -261,7 +261,7 @@ fn keeps_to_its_memory(dir: &Dir, line: &str) -> Result<(), String> {
     let last = run.stderr.lines().last().unwrap_or_default().chars().take(200).collect::<String>();
     println!("{line}: exit code {:?}, {peak} MiB, {:.1} s: {last}", run.code, time.as_secs_f64());
     let errors = run.stderr.lines().filter(|line| line.starts_with("histeq-video: error: ")).count();
-    let says_why = run.code == Some(0) || crate::support::program::failed(run.code) && errors == 1;
+    let says_why = run.code == Some(0) || crate::support::programs::program::failed(run.code) && errors == 1;
     if says_why && peak <= MAX_MEMORY && time < under_load(Duration::from_secs(40)) {
         return Ok(());
     }

@@ -3,32 +3,14 @@
 
 // Processes that outlive their parent, names that look like options or URLs.
 mod children;
-// Small inputs that take much memory or time.
-mod costs;
-// Damaged frames.
-mod damage;
 // System calls that fail.
 mod faults;
-// Harmful inputs that fuzzers have found.
-mod fuzz_findings;
-// A decoder that crashes or hangs.
-pub mod isolation;
-// A decoder or encoder that sends wrong messages, or none.
-mod liars;
 // Few threads, readers that close a pipe.
 mod limits;
 // Existing entries under names that the program generates.
 mod made_up_names;
 // `--max-memory`.
 mod memory;
-// Plans and pieces with changed numbers.
-mod plans;
-// Playlists and other files that refer to files.
-mod playlists;
-// FIFOs and devices in place of files.
-mod read_by_name;
-// A compromised decoder.
-mod sandbox;
 // Passwords and tokens in URLs.
 mod secrets;
 // Helper: malicious servers.
@@ -37,5 +19,7 @@ pub mod servers;
 mod shared_folders;
 // Names and messages with terminal control sequences.
 mod terminal;
-// Actions that the sandboxes prevent.
-mod walls;
+// Decoders that were taken over, crash, hang or lie.
+pub(crate) mod compromised;
+// Files that do harm.
+mod inputs;

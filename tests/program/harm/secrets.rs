@@ -1,7 +1,7 @@
 //! Passwords and tokens in URLs: neither messages nor events contain them.
 
 use super::servers::{Answers, serve};
-use crate::support::program::{Dir, Run, program};
+use crate::support::programs::program::{Dir, Run, program};
 
 #[test]
 fn what_is_secret_in_a_url_is_in_no_message() {

@@ -1,6 +1,6 @@
 //! Folders in which others may write: what they put in place of the pieces' folder changes no file elsewhere.
 
-use crate::support::program::{Dir, Run};
+use crate::support::programs::program::{Dir, Run};
 use crate::support::skip::skip;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

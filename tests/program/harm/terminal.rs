@@ -1,6 +1,6 @@
 //! Names and messages that contain terminal control sequences.
 
-use crate::support::program::{Dir, Run};
+use crate::support::programs::program::{Dir, Run};
 
 /// Control sequences that clear the screen, set the title, ring the bell, and more.
 const COMMANDS: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31m\u{7f}\r";

@@ -1,9 +1,9 @@
 //! Static parts keep their brightness, and faint noise is not amplified into structure.
 
 use super::{RAW, frame, gradient, largest_step, lumas, mean, through};
+use crate::support::media::textbook::Raw;
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
-use crate::support::textbook::Raw;
+use crate::support::programs::program::Dir;
 
 /// How far the mean of a static part may move from one frame to the next, in levels.
 const CALM: f64 = 2.0;

@@ -1,7 +1,7 @@
 //! Ten bits and HDR by default: looks change the luma, and keep the colour tags.
 
-use crate::support::program::Dir;
-use crate::support::reader::{encoder_is_here, list};
+use crate::support::media::reader::{encoder_is_here, list};
+use crate::support::programs::program::Dir;
 use serde_json::Value;
 
 /// HDR10 side data, in x265's syntax.

@@ -2,7 +2,7 @@
 
 use super::{RAW, frame, lumas, mean, through};
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 
 const FRAMES: usize = 50;
 

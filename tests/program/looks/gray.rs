@@ -1,10 +1,10 @@
 //! Thermal cameras: gray video of many bits whose levels fill a small part of the range.
 
 use super::{frame, luma, through};
+use crate::support::media::reader::encoder_is_here;
+use crate::support::media::textbook::Raw;
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
-use crate::support::textbook::Raw;
+use crate::support::programs::program::Dir;
 
 /// A ramp with noise between the levels `low` and `high`, and a small object at level `hot`.
 fn thermal(raw: Raw, (low, high): (u64, u64), hot: u64) -> Vec<u8> {

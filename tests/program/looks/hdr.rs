@@ -1,6 +1,6 @@
 //! HDR is corrected in linear light: clean clips stay, dark ones are raised to diffuse white at most, haze is removed.
 
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 
 /// Diffuse white, in cd/m2.
 const WHITE: f64 = 203.0;

@@ -1,9 +1,9 @@
 //! The default look and window for images, image sequences, files and pipes.
 
 use super::{RAW, gradient, through};
+use crate::support::media::textbook::Raw;
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
-use crate::support::textbook::Raw;
+use crate::support::programs::program::Dir;
 use histeq::{Look, Named, Options};
 
 /// Six different dark frames, as images, as a video file and as a y4m stream.

@@ -22,9 +22,9 @@ mod region;
 // Cuts and flashes.
 mod scenes;
 
+use crate::support::media::textbook::Raw;
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
-use crate::support::textbook::Raw;
+use crate::support::programs::program::Dir;
 
 const RAW: Raw = Raw { format: "yuv420p", size: (320, 180), limited: true };
 

@@ -2,7 +2,7 @@
 
 use super::{RAW, frame, largest_step, lumas, mean, through};
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use histeq::internal::spec::{Lattice, Levels, Measure, noise};
 
 const SEED: u64 = 1;

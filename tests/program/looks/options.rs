@@ -1,6 +1,6 @@
 //! Options that conflict, or make no sense, are a usage error before anything is opened, for files and cameras alike.
 
-use crate::support::program::{Dir, usage_error};
+use crate::support::programs::program::{Dir, usage_error};
 
 /// Command lines for an existing file and for a camera.
 const FILE: &str = "in.mkv out.mkv";

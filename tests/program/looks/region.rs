@@ -1,8 +1,8 @@
 //! `--roi`: the histogram comes from a rectangle, the curve is applied to the whole frame.
 
 use super::{RAW, frame, luma, through};
-use crate::support::program::Dir;
-use crate::support::textbook::assert_same_video;
+use crate::support::media::textbook::assert_same_video;
+use crate::support::programs::program::Dir;
 
 /// A frame with a gradient in a rectangle, and distant levels around it.
 fn picture() -> Vec<u8> {
@@ -15,7 +15,7 @@ fn the_histogram_comes_from_the_rectangle_and_the_curve_goes_everywhere() {
     let dir = Dir::new();
     let video = picture().repeat(3);
     // The contents of the rectangle, as a separate video.
-    let small = crate::support::textbook::Raw { size: (100, 50), ..RAW };
+    let small = crate::support::media::textbook::Raw { size: (100, 50), ..RAW };
     let inside = frame(small, |x, _| 60 + x as u64 / 2);
     for options in ["--exact", "--method global", "--look thermal", "--look thermal --set bins=64"] {
         let found = luma(RAW, &through(&dir, RAW, &format!("{options} --roi 100,40,100,50 --verify"), &video));

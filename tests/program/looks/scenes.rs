@@ -1,9 +1,10 @@
 //! A cut starts a new window, and a flash does not change other frames.
 
 use super::{RAW, frame, gradient, lumas, through};
+use crate::support::media::textbook::assert_same_video;
 use crate::support::pictures::Random;
-use crate::support::program::Dir;
-use crate::support::textbook::assert_same_video;
+use crate::support::programs::program::Dir;
+use Scene::{Bright as BRIGHT, Dark as DARK};
 
 /// Two scenes with different contents.
 #[derive(Clone, Copy)]
@@ -13,7 +14,6 @@ enum Scene {
     /// A bright chequered pattern.
     Bright,
 }
-use Scene::{Bright as BRIGHT, Dark as DARK};
 
 /// `frames` noisy frames of a scene.
 fn scene(random: &mut Random, scene: Scene, frames: usize) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use super::shot::Shot;
 use crate::media::live::{Beside, PATIENCE, pause};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use crate::support::skip::skip;
 use std::fs::File;
 use std::io::{BufRead, BufReader};

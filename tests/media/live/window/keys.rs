@@ -4,7 +4,7 @@ use super::desktop::{Desktop, wait_for};
 use super::shot::Shot;
 use super::{ROW, ramp};
 use crate::media::live::{Beside, frames_counted};
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 use rustix::process::Signal;
 use std::net::UdpSocket;
 

@@ -9,7 +9,7 @@ mod shape;
 // Helper: screenshots.
 mod shot;
 
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 
 /// A camera that shows a ramp of middle levels from left to right: the window shows levels 98 to 144 of the original,
 /// and 0 to 255 of the equalized video.

@@ -3,7 +3,7 @@
 use super::desktop::Desktop;
 use super::ramp;
 use super::shot::Shot;
-use crate::support::program::Dir;
+use crate::support::programs::program::Dir;
 
 /// Do these columns of a row show the equalized ramp, without an overlay?
 fn ramp_in(shot: &Shot, begin: usize, end: usize, y: usize) -> bool {
