@@ -6,7 +6,8 @@
 //! * `copied`: `push`, and [`Output::copy_into`](histeq::Output::copy_into) of each result.
 
 use histeq::internal::Notes;
-use histeq::internal::equalize::{BackendChoice, BackendStartup, EqualizeStage};
+use histeq::internal::equalize::EqualizeStage;
+use histeq::internal::equalize::backend::{BackendChoice, BackendStartup};
 use histeq::internal::frame::{HostPool, Plane};
 use histeq::{Backend, Equalizer, Frame, Input, Limits, Look, Matrix, PixelFormat, Range};
 use std::process::Command;

@@ -5,8 +5,10 @@
 
 use histeq::internal::equalize::cpu::{Engine, Isa};
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::spec::Guide;
 use histeq::internal::spec::clahe::{TileCurves, Tiles};
-use histeq::internal::spec::{Chroma, Equalization, Gain, Guide, Settings, Tone};
+use histeq::internal::spec::curves::{Equalization, Tone};
+use histeq::internal::spec::parameters::{Chroma, Gain, Settings};
 use std::io::BufRead;
 use std::time::Instant;
 

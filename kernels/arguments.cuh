@@ -56,7 +56,7 @@ struct Inverse {
     unsigned shift;
 };
 
-// How a frame changes the sums of the two windows, as `WindowUpdate` in src/core/spec/scenes.rs.
+// How a frame changes the sums of the two windows, as `WindowUpdate` in src/core/spec/time/scenes.rs.
 constexpr unsigned NOWHERE = ~0u;
 struct WindowUpdate {
     unsigned remembers;           // 1 if there is a history; without one, the frame is a window of its own
@@ -86,7 +86,7 @@ struct Modifiers {
     unsigned long long inverse;  // of `width`, as in `Divisor`
 };
 
-// A piecewise linear curve with which the equalized level is blended (src/core/spec/tone.rs), in sixteenths of a level.
+// A piecewise linear curve with which the equalized level is blended (src/core/spec/curves/tone.rs), in sixteenths of a level.
 constexpr unsigned KNOTS = 8u;
 struct PiecewiseLine {
     unsigned used;          // number of knots; 0 for the identity
@@ -95,7 +95,7 @@ struct PiecewiseLine {
     unsigned slope[KNOTS];  // slope after each knot, in 65536ths
 };
 
-// How detail is brought out in tiles (src/core/spec/detail.rs); in sixteenths of a level, slopes in 65536ths.
+// How detail is brought out in tiles (src/core/spec/curves/detail.rs); in sixteenths of a level, slopes in 65536ths.
 struct Detail {
     unsigned long long width;  // levels of a bin times 2^36, rounded up: at most 2^20 256ths of a bin, times this and
                                // shifted right by 40, are sixteenths of a level, rounded down
@@ -129,7 +129,7 @@ struct Colours {
     int reach;   // the largest legal distance from it
 };
 
-// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/core/spec/tone.rs).
+// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/core/spec/curves/tone.rs).
 constexpr unsigned REGIONS = 8u;
 struct Gains {
     unsigned regions;                // in a row and in a column: 1 or REGIONS
@@ -140,7 +140,7 @@ struct Gains {
 };
 
 // The offset that is subtracted in each of 8x8 regions, and the gain that multiplies the result
-// (src/core/spec/tone.rs).
+// (src/core/spec/curves/tone.rs).
 struct Veil {
     unsigned taken[REGIONS * REGIONS];  // in sixteenths of a level, row by row
     unsigned gains[REGIONS * REGIONS];  // in 4096ths
@@ -156,7 +156,7 @@ struct ToneCurve {
     long long slopes[PIECES];   // slope of each piece, in 2^20ths
 };
 
-// A gain and an offset for each component of an RGB pixel, in memory order (src/core/spec/tone.rs).
+// A gain and an offset for each component of an RGB pixel, in memory order (src/core/spec/curves/tone.rs).
 struct Balance {
     unsigned gains[4];  // in 4096ths
     int offsets[4];     // in sixteenths of a level

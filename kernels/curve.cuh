@@ -1,5 +1,5 @@
 // Computes the curve of a frame from its counts, with every step of the specification: temporal window, plateau, bins,
-// contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). The host
+// contrast limit, prefix sum, normalization, line, strength (src/core/spec/curves/equalization.rs, step for step). The host
 // decides which frames are in the window (`WindowUpdate`).
 //
 // A ThreadGroup does this. Each of its threads keeps ITEMS neighbouring codes in registers from the first step to the
@@ -50,7 +50,7 @@ struct GridState {
     unsigned arrived;               // arrivals at barriers since the memory was cleared
     unsigned unused;
 };
-static_assert(sizeof(GridState) == 4616, "Grid is not as large as src/core/cuda/history.rs allocates");
+static_assert(sizeof(GridState) == 4616, "Grid is not as large as src/core/cuda/pipeline/history.rs allocates");
 
 // The exchange between the blocks of a launch. A block publishes each word at most once per launch, tagged with the
 // number of the launch; other blocks poll the word until the number matches. So they wait for this word only, and need

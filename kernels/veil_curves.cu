@@ -1,4 +1,4 @@
-// Computes the curves that remove a veil, a table for each region, for `tile_map` (src/core/spec/tone.rs).
+// Computes the curves that remove a veil, a table for each region, for `tile_map` (src/core/spec/curves/tone.rs).
 #include "launch.cuh"
 #include "spec.cuh"
 

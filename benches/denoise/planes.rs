@@ -4,11 +4,12 @@
 use histeq::internal::cuda::Gpu;
 use histeq::internal::denoise::noise::{Differences, Noise};
 use histeq::internal::denoise::search::Way;
-use histeq::internal::denoise::{Around, Denoiser, Measured, Step, Steps, sheet::Sheet};
+use histeq::internal::denoise::sheet::Sheet;
+use histeq::internal::denoise::{Around, Denoiser, Measured, Step, Steps};
 use histeq::internal::equalize::EqualizeStage;
 use histeq::internal::equalize::cpu::{Cpu, Isa, denoise_steps};
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::internal::spec::{Cleaner, Denoise, Effort, Settings, Strength};
+use histeq::internal::spec::parameters::{Cleaner, Denoise, Effort, Settings, Strength};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{Read, Write};

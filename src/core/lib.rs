@@ -81,8 +81,9 @@ mod note;
 mod options;
 mod spec;
 
+pub use crate::equalize::backend::Backend;
+pub use crate::spec::parameters::{Chroma, Effort, Look, MethodName, Named, OutputDepth};
 pub use cuda::{Error as GpuError, keeping_current};
-pub use equalize::Backend;
 pub use error::{CallerError, Error, Result};
 pub use frame::{
     ChromaSamples, Component, Descriptor, DevicePlanes, DeviceRows, Endian, ErrorKind, Frame, FrameError, Limits,
@@ -94,7 +95,7 @@ pub use front::{
 };
 pub use note::Note;
 pub use options::{OPTIONS, OptionError, OptionInfo, OptionValue, Options, Section, ValueKind, in_python, python_name};
-pub use spec::{Chroma, Effort, Look, MethodName, Named, OutputDepth, Transfer};
+pub use spec::Transfer;
 
 /// What the program, its crate for media and the laboratory use beyond the API. It may change in any version.
 #[doc(hidden)]

@@ -79,7 +79,7 @@ mod inside;
 use crate::options::writing::{EventsTo, Verbosity};
 use crate::options::{Job, answer_shell, examples, in_one_line};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events, shown};
-use histeq::internal::equalize::gpu_may_be_opening;
+use histeq::internal::equalize::backend::gpu_may_be_opening;
 use histeq_media::source::isolated;
 use histeq_media::sys::io::close_but;
 use histeq_media::sys::{print_line, print_text, silence_libraries};

@@ -1,8 +1,8 @@
 //! Reads the picture of `--mask`.
 
 use anyhow::{Context, Result, ensure};
-use histeq::internal::equalize::Mask;
-use histeq::internal::spec::Region;
+use histeq::internal::equalize::counting::Mask;
+use histeq::internal::spec::parameters::Region;
 use histeq_media::pipeline::{Cancel, Input};
 use histeq_media::source::first_picture;
 use histeq_media::sys::files::{Name, open_regular};

@@ -4,7 +4,8 @@ use histeq::CallerError;
 use histeq::internal::equalize::{Given, MappingSource};
 use histeq::internal::frame::{Frame, Range};
 use histeq::internal::spec::chroma::UNIT_GAIN;
-use histeq::internal::spec::{Curve, Levels, Mapping, Settings};
+use histeq::internal::spec::curves::{Curve, Levels, Mapping};
+use histeq::internal::spec::parameters::Settings;
 use histeq_media::pipeline::Input;
 
 /// The linear relation of codes and samples.

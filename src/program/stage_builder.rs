@@ -10,7 +10,7 @@ use histeq::Limits;
 use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::equalize::{EqualizeStage, Executor, MappingSource, OutputDepth, Survey};
 use histeq::internal::frame::Frame;
-use histeq::internal::spec::{Chroma, Settings, Smoothing};
+use histeq::internal::spec::parameters::{Chroma, Settings, Smoothing};
 use histeq_media::pipeline::Input;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::files::Target;

@@ -8,7 +8,7 @@ use histeq::Limits;
 use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::equalize::{Decided, EqualizeStage, FrameMapper, FrameStudy, OutputDepth};
 use histeq::internal::frame::{Frame, HostPool};
-use histeq::internal::spec::{Settings, Smoothing};
+use histeq::internal::spec::parameters::{Settings, Smoothing};
 use histeq_media::ffmpeg::frame::{AutoRotate, Picture};
 use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, PartPosition, Source};

@@ -34,7 +34,7 @@ by_program() { # SIZE OPTIONS..., with frames from a pipe, for which nothing wai
 }
 about() { ffprobe -v error -select_streams v:0 -show_entries "stream=$2" -of csv=p=0 "$1" | tr , "$3" | sed 's/x$//'; }
 
-looks=$(sed -n '/pub enum Look /,/^    }/s/^ *[A-Z][a-z]* = "\([a-z]*\)".*/\1/p' src/core/spec/look.rs)
+looks=$(sed -n '/pub enum Look /,/^    }/s/^ *[A-Z][a-z]* = "\([a-z]*\)".*/\1/p' src/core/spec/parameters/look.rs)
 [ "$(wc -w <<<"$looks")" -gt 3 ] || fail "no looks"
 # Kdenlive and Shotcut have all of them.
 grep -q "paramlist=\"$(tr ' ' ';' <<<"${looks//$'\n'/ }")\"" src/frei0r/kdenlive.xml || fail "src/frei0r/kdenlive.xml has other looks"

@@ -3,7 +3,9 @@
 //! written yet, or writes beyond shared memory or a plane.
 
 use crate::support::host_program::{Numbers, Program};
-use histeq::internal::spec::{self, Curve, Levels, Line, Strength};
+use histeq::internal::spec;
+use histeq::internal::spec::curves::{Curve, Levels, Line};
+use histeq::internal::spec::parameters::Strength;
 use histeq_lab::publications::Formula;
 use std::sync::OnceLock;
 
@@ -331,7 +333,7 @@ fn our_scan_makes_the_curve_of_the_specification() {
                 counts[lo] += below;
                 counts[hi] += above;
                 let strength = Strength::from_share([1.0, 0.5, 0.0][asked.len() % 3]).unwrap();
-                let curve = Curve::equalizing(&spec::Histogram::from_codes(levels, &counts)).blended(
+                let curve = Curve::equalizing(&spec::curves::Histogram::from_codes(levels, &counts)).blended(
                     levels,
                     &Line::IDENTITY,
                     strength,

@@ -5,9 +5,9 @@ use crate::support::host_program::Numbers;
 use crate::support::pictures::{Content, Picture, difference};
 use histeq::Named;
 use histeq::internal::cuda::{Error, Gpu};
-use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::backend::cuda::Cuda;
 use histeq::internal::frame::PixelFormat;
-use histeq::internal::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
+use histeq::internal::spec::parameters::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 use histeq_lab::publications::{
     CdfMin, Elements, Experiment, Formula, HistogramVariant, HostMemory, KernelBench, KernelRepeats, KernelStep,
     LaunchShape, MapVariant, PixelOrder, PublishedSetup, SETUPS, ScanVariant, Variants, Walk,

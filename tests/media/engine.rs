@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use histeq::internal::equalize::EqualizeStage;
 use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::frame::{Frame, PixelFormat};
-use histeq::internal::spec::Settings;
+use histeq::internal::spec::parameters::Settings;
 use histeq_media::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
 use histeq_media::sys::files::Name;
 use std::sync::Arc;

@@ -24,11 +24,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHANGES = {
     "look": [
         (
-            "src/core/spec/look.rs",
+            "src/core/spec/parameters/look.rs",
             'Exact = "exact", "Textbook',
             'Dusk = "dusk", "As thermal, to try";\n        Exact = "exact", "Textbook',
         ),
-        ("src/core/spec/look.rs", "Look::Thermal => THERMAL,", "Look::Thermal | Look::Dusk => THERMAL,"),
+        ("src/core/spec/parameters/look.rs", "Look::Thermal => THERMAL,", "Look::Thermal | Look::Dusk => THERMAL,"),
     ],
     "option": [
         ("src/core/options/mod.rs", "    pub gray: bool,\n", "    pub gray: bool,\n    /// To try.\n    #[doc(hidden)]\n    pub tried: bool,\n"),
@@ -53,11 +53,11 @@ CHANGES = {
             "keeps_peak: self.look != Look::Exact,\n            tried: self.tried,",
         ),
         (
-            "src/core/spec/settings.rs",
+            "src/core/spec/parameters/settings.rs",
             "    pub keeps_peak: bool,\n",
             "    pub keeps_peak: bool,\n    /// To try.\n    pub tried: bool,\n",
         ),
-        ("src/core/cuda/task.rs", "keeps_peak: _,", "keeps_peak: _,\n            tried: _,"),
+        ("src/core/cuda/pipeline/task.rs", "keeps_peak: _,", "keeps_peak: _,\n            tried: _,"),
     ],
     "pixel format": [
         (
@@ -97,12 +97,12 @@ CHANGES = {
     ],
     "backend": [
         (
-            "src/core/equalize/opening.rs",
+            "src/core/equalize/backend/opening.rs",
             '        Cuda = "cuda", "An NVIDIA GPU, or an error";',
             '        Cuda = "cuda", "An NVIDIA GPU, or an error";\n        Tried = "tried", "To try";',
         ),
-        ("src/core/equalize/opening.rs", "            Backend::Cpu => false,", "            Backend::Cpu | Backend::Tried => false,"),
-        ("src/core/equalize/opening.rs", "Backend::Auto | Backend::Cpu => false,", "Backend::Auto | Backend::Cpu | Backend::Tried => false,"),
+        ("src/core/equalize/backend/opening.rs", "            Backend::Cpu => false,", "            Backend::Cpu | Backend::Tried => false,"),
+        ("src/core/equalize/backend/opening.rs", "Backend::Auto | Backend::Cpu => false,", "Backend::Auto | Backend::Cpu | Backend::Tried => false,"),
     ],
 }
 

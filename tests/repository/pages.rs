@@ -2,7 +2,7 @@
 
 use crate::support::documents::{OPTIONS, pages, read};
 use crate::support::programs::program::Dir;
-use histeq::internal::spec::{Look, Named};
+use histeq::internal::spec::parameters::{Look, Named};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -22,19 +22,13 @@ benches
 benches/pictures
 kernels
 kernels/variants
-src/core/cuda
-src/core/cuda/kernels
-src/core/equalize
-src/core/equalize/cpu
-src/core/spec
-src/core/spec/natural
 ";
 const LARGER_FILES: &str = "
 kernels/fused.cu
-src/core/cuda/picture.rs
+src/core/cuda/pipeline/picture.rs
 src/core/denoise/merge.rs
 src/core/equalize/denoising.rs
-src/core/spec/film.rs
+src/core/spec/restoration/film.rs
 src/media/ffmpeg/demux/wire.rs
 src/media/ffmpeg/mux/muxer.rs
 src/media/sandbox/calls.rs
@@ -59,9 +53,9 @@ tests/program/commands/in_pieces.rs
 /// Functions that are larger, with the reason.
 const LARGER_FUNCTIONS: &str = "
 src/core/cuda/kernels/fused.rs launch
+src/core/equalize/counting/lattice.rs lattice
 src/core/equalize/cpu/engine.rs write_luminance
 src/core/equalize/denoising.rs cleaned
-src/core/equalize/lattice.rs lattice
 src/core/options/resolve.rs resolve
 src/core/spec/natural/correction.rs mapping
 src/core/spec/natural/correction.rs new

@@ -101,9 +101,12 @@ fn every_source_file_opens_with_what_it_is_for() {
 const UNSAFE_FILES: &str = "
 c: lib
 core: without_cuda
-core/cuda: arguments context denoise device_memory launch picture pinned samples slot surface transfer
-core/cuda/kernels: balance chroma equalization fused histogram luminance map merge motion pyramid scan surface
-core/cuda/kernels: tile_curves tile_histogram tile_map veil_curves
+core/cuda: arguments context denoise launch
+core/cuda/kernels: balance chroma equalization fused histogram luminance map scan surface
+core/cuda/kernels/denoise: merge motion pyramid
+core/cuda/kernels/tiles: tile_curves tile_histogram tile_map veil_curves
+core/cuda/memory: device_memory pinned samples surface transfer
+core/cuda/pipeline: picture slot
 core/equalize/cpu/simd: avx2 avx512 mod neon
 core/frame: pool
 core/front: device

@@ -5,15 +5,15 @@
 use super::skip::skip;
 use histeq::Result;
 use histeq::internal::cuda::Gpu;
+use histeq::internal::equalize::backend::cuda::Cuda;
+use histeq::internal::equalize::backend::reference::Reference;
+use histeq::internal::equalize::counting::CountedRegion;
 use histeq::internal::equalize::cpu::{Cpu, Isa};
-use histeq::internal::equalize::cuda::Cuda;
-use histeq::internal::equalize::reference::Reference;
-use histeq::internal::equalize::{
-    Applied, CountedRegion, Equalized, Executor, Observation, Observer, Role, Verifier, Work,
-};
+use histeq::internal::equalize::{Applied, Equalized, Executor, Observation, Observer, Role, Verifier, Work};
 use histeq::internal::frame::{Frame, Pool};
 use histeq::internal::spec::chroma::UNIT_GAIN;
-use histeq::internal::spec::{Curve, Mapping, Settings};
+use histeq::internal::spec::curves::{Curve, Mapping};
+use histeq::internal::spec::parameters::Settings;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

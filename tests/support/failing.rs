@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::backends::Sequence;
-use histeq::internal::equalize::reference::Reference;
-use histeq::internal::equalize::{Equalized, Executor, Failover, OpeningBackend, Role, Work};
+use histeq::internal::equalize::backend::reference::Reference;
+use histeq::internal::equalize::backend::{Failover, OpeningBackend};
+use histeq::internal::equalize::{Equalized, Executor, Role, Work};
 use histeq::internal::frame::Pool;
-use histeq::internal::spec::{Chroma, Remembered, Settings};
+use histeq::internal::spec::parameters::{Chroma, Settings};
+use histeq::internal::spec::time::Remembered;
 use histeq::{Error, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

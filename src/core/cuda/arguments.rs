@@ -2,18 +2,17 @@
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
 use super::launch::KernelValue;
-use super::layout::{Arrangement, BufferLayout, ChromaLayout};
-use super::task::{Parameters, Task};
+use super::memory::layout::{Arrangement, BufferLayout, ChromaLayout};
+use super::pipeline::task::{Parameters, Task};
 use super::tuning;
 use crate::denoise::merge::MAX_OTHERS;
 use crate::denoise::noise::Noise;
 use crate::frame::FieldRows;
-use crate::spec;
-use crate::spec::Method;
 use crate::spec::clahe::TileBins;
-use crate::spec::measure;
+use crate::spec::curves::tone::{self, Knot};
 use crate::spec::natural::{self, FrameCurve};
-use crate::spec::tone::{self, Knot};
+use crate::spec::parameters::Method;
+use crate::spec::{self, measure};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
@@ -102,18 +101,18 @@ impl Samples {
 }
 
 impl BlendedLevels {
-    pub fn new(levels: spec::Levels, strength: spec::Strength) -> Self {
+    pub fn new(levels: spec::curves::Levels, strength: spec::parameters::Strength) -> Self {
         BlendedLevels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.to_256ths() }
     }
 
     /// The levels of a histogram with `bins` bins, one level for each bin.
     pub fn for_bins(bins: u32) -> Self {
-        BlendedLevels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.to_256ths() }
+        BlendedLevels { lo: 0, hi: bins - 1, strength: spec::parameters::Strength::FULL.to_256ths() }
     }
 }
 
 impl Region {
-    pub fn new(rect: spec::Rect, layout: &BufferLayout) -> Self {
+    pub fn new(rect: spec::parameters::Rect, layout: &BufferLayout) -> Self {
         Region {
             x: rect.x as u32,
             y: rect.y as u32,
@@ -126,7 +125,7 @@ impl Region {
 
 impl Tiles {
     /// The grid `tiles`, in which each tile has `bins` bins for `levels`.
-    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, levels: spec::Levels, layout: &BufferLayout) -> Self {
+    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, levels: spec::curves::Levels, layout: &BufferLayout) -> Self {
         let (wide, levels) = ((bins as u64) << 32, levels.count() as u64);
         Tiles {
             columns: tiles.columns as u32,
@@ -169,7 +168,7 @@ impl Inverse {
 
 /// The memory and the form of the tiles' curves; `kernels/tiles.cuh` describes each variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CurvePlace {
+pub(in crate::cuda) enum CurvePlace {
     ThroughCaches = 0,
     InShared = 1,
     AsSteps = 2,
@@ -191,7 +190,7 @@ impl CurvePlace {
     /// holds the steps of four tiles.
     pub fn new(
         (tiles, bins): (&spec::clahe::Tiles, usize),
-        levels: spec::Levels,
+        levels: spec::curves::Levels,
         parameters: &Parameters,
         has_room: bool,
     ) -> CurvePlace {
@@ -261,7 +260,7 @@ impl WindowUpdate {
 
     /// The update for frame `number` of a history, which uses its rows in turn. `caps` has an entry for each row: the
     /// plateau's cap for the frame in that row.
-    pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
+    pub fn new(update: &spec::time::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
         let rows = caps.len();
         let row = (number % rows as u64) as usize;
         // Slots are used in turn: the slot before `update.slot` has the previous frame, `update.slot` itself the frame
@@ -301,7 +300,7 @@ impl Modifiers {
     /// The modifiers of a window of `frames` frames.
     pub fn new(task: &Task, frames: u32) -> Self {
         let parameters = &task.parameters;
-        let bins = spec::bins(task.levels, parameters.bins);
+        let bins = spec::parameters::bins(task.levels, parameters.bins);
         let tone = task.tone();
         let (first, last) = match parameters.method {
             Method::Clahe { .. } | Method::Detail { .. } => {
@@ -328,7 +327,7 @@ impl Modifiers {
 }
 
 impl PiecewiseLine {
-    pub fn new(line: &spec::Line) -> Self {
+    pub fn new(line: &spec::curves::Line) -> Self {
         let knots = line.knots();
         let value_of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
         PiecewiseLine {
@@ -342,8 +341,8 @@ impl PiecewiseLine {
 
 impl Detail {
     /// The arguments for `detail`, with the radius counted in `bins`.
-    pub fn new(detail: &spec::detail::Detail, bins: TileBins) -> Self {
-        let spec::detail::Detail { radius: _, noise, slope, steep, most } = *detail;
+    pub fn new(detail: &spec::curves::detail::Detail, bins: TileBins) -> Self {
+        let spec::curves::detail::Detail { radius: _, noise, slope, steep, most } = *detail;
         let width = ((bins.levels().count() as u64) << 36).div_ceil(bins.count() as u64);
         Detail { width, radius: detail.radius_in(bins) as u32, noise, slope, steep, most, reserved: 0 }
     }
@@ -482,9 +481,14 @@ pub(super) fn words_of(structure: &impl Pod) -> &[u32] {
 /// The arguments of the kernel of a veil's curves, for tests that run kernels on the CPU: the words of the levels, the veil
 /// and the curve that follows.
 #[doc(hidden)]
-pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
+pub fn words_of_veil(veil: &tone::Veil, levels: spec::curves::Levels) -> Vec<u32> {
     let then = ToneCurve::new(veil.then_on(levels).as_ref());
-    [words_of(&BlendedLevels::new(levels, spec::Strength::FULL)), words_of(&Veil::new(veil)), words_of(&then)].concat()
+    [
+        words_of(&BlendedLevels::new(levels, spec::parameters::Strength::FULL)),
+        words_of(&Veil::new(veil)),
+        words_of(&then),
+    ]
+    .concat()
 }
 
 /// The words of `NoiseFactors`, for tests that run kernels on the CPU.
@@ -514,7 +518,7 @@ impl ColourArguments {
     ///
     /// # Panics
     /// When the frame is too large.
-    pub fn for_fields(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Vec<Self> {
+    pub fn for_fields(frame: &crate::frame::Frame, task: &Task, mapping: &spec::curves::Mapping) -> Vec<Self> {
         let layout = BufferLayout::new(frame, true).expect("a frame that is not too large");
         let Some(places) = layout.chroma else { return vec![ColourArguments::new(frame, task, mapping)] };
         let fields = ChromaPlaces::for_fields(places, layout.size, task.is_interlaced);
@@ -525,24 +529,31 @@ impl ColourArguments {
     ///
     /// # Panics
     /// When the frame is too large.
-    pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Self {
+    pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::curves::Mapping) -> Self {
         let layout = BufferLayout::new(frame, true).expect("a frame that is not too large");
         let places = layout.chroma.map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size));
         ColourArguments::for_places(frame, task, mapping, places)
     }
 
-    fn for_places(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping, places: ChromaPlaces) -> Self {
+    fn for_places(
+        frame: &crate::frame::Frame,
+        task: &Task,
+        mapping: &spec::curves::Mapping,
+        places: ChromaPlaces,
+    ) -> Self {
         let layout = BufferLayout::new(frame, true).expect("a frame that is not too large");
         let (gains, balance) = match mapping {
-            spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
-            spec::Mapping::Veil(veil) => (Gains::for_veil(veil, &layout), tone::Balance::IDENTITY),
-            spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::zeroed(), *balance),
-            spec::Mapping::Tiles { .. } => (Gains::zeroed(), tone::Balance::IDENTITY),
+            spec::curves::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
+            spec::curves::Mapping::Veil(veil) => (Gains::for_veil(veil, &layout), tone::Balance::IDENTITY),
+            spec::curves::Mapping::Balance(balance) | spec::curves::Mapping::Balanced { balance, .. } => {
+                (Gains::zeroed(), *balance)
+            }
+            spec::curves::Mapping::Tiles { .. } => (Gains::zeroed(), tone::Balance::IDENTITY),
         };
         ColourArguments {
             words: [
                 words_of(&Samples::new(&layout)),
-                words_of(&BlendedLevels::new(task.levels, spec::Strength::FULL)),
+                words_of(&BlendedLevels::new(task.levels, spec::parameters::Strength::FULL)),
                 words_of(&places),
                 words_of(&Colours::new(task)),
                 words_of(&gains),

@@ -4,10 +4,10 @@
 
 use super::compiled::{self, LoadReport};
 use super::denoise::NoiseMemory;
-use super::device_memory::DevicePool;
 use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
-use super::pinned::PinnedPool;
+use super::memory::device_memory::DevicePool;
+use super::memory::pinned::PinnedPool;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use crate::frame::Limits;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};

@@ -4,10 +4,11 @@
 
 use super::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
 use super::context::Gpu;
-use super::device_memory::{DeviceMemory, DevicePool};
 use super::error::{Doing, Error};
-use super::kernels::{MergeLauncher, MotionSearch, Parents, get_or_load};
-use super::pinned::PinnedPool;
+use super::kernels::denoise::{MergeLauncher, MotionSearch, Parents};
+use super::kernels::get_or_load;
+use super::memory::device_memory::{DeviceMemory, DevicePool};
+use super::memory::pinned::PinnedPool;
 use crate::denoise::Denoiser;
 use crate::denoise::dct::SAMPLES;
 use crate::denoise::merge::MAX_OTHERS;

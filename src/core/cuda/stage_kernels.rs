@@ -3,8 +3,9 @@
 //! stages.
 
 use super::error::Error;
-use super::layout::BufferLayout;
-use crate::spec::{Levels, Rect, Strength};
+use super::memory::layout::BufferLayout;
+use crate::spec::curves::Levels;
+use crate::spec::parameters::{Rect, Strength};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::any::Any;
 use std::fmt;

@@ -1,8 +1,10 @@
 //! Measures frames on several threads, and decides their guides on one more. The guides come out in the order in which
 //! the frames went in.
 
-use super::{Work, measure, threads};
-use crate::spec::{Guide, Guides, Measure, Settings};
+use super::counting::measure;
+use super::{Work, threads};
+use crate::spec::parameters::Settings;
+use crate::spec::{Guide, Guides, Measure};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::VecDeque;

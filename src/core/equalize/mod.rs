@@ -8,22 +8,12 @@
 //! Since all backends give the same bytes, one can replace another: [`Failover`] begins on the CPU while a GPU opens,
 //! and continues on the CPU if the GPU fails.
 
-mod counted_region;
+pub mod backend;
+pub mod counting;
 pub mod cpu;
-#[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
-pub mod cuda;
 mod denoising;
 mod depth;
-mod failover;
-mod gpu_thread;
-mod gray;
-mod lattice;
-mod luminance;
-mod mask;
 mod measuring;
-mod opening;
-pub mod reference;
-mod relation;
 mod stage;
 mod study;
 mod survey;
@@ -31,17 +21,8 @@ mod threads;
 mod verify;
 mod work;
 
-pub use crate::spec::OutputDepth;
-pub use counted_region::CountedRegion;
+pub use crate::spec::parameters::OutputDepth;
 pub use depth::Depth;
-pub use failover::{Failover, OnUnavailable, OpeningBackend};
-pub use gpu_thread::gpu_may_be_opening;
-pub use gray::Gray;
-pub use lattice::measure;
-pub use luminance::luminance_row;
-pub use mask::Mask;
-pub use opening::{Backend, BackendChoice, BackendStartup, SharedBackend};
-pub use relation::relation;
 pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
 pub use study::{Decided, FrameMapper, FrameStudy, output_format};
 pub use survey::{SceneMappings, Survey};
@@ -51,7 +32,8 @@ pub use work::{Applied, Equalized, Original, Report, Role, Work};
 use crate::Result;
 use crate::cuda::Gpu;
 use crate::frame::Pool;
-use crate::spec::{Chroma, Remembered};
+use crate::spec::parameters::Chroma;
+use crate::spec::time::Remembered;
 use std::sync::Arc;
 
 /// A backend. Works go in and results come out in the same order, one for each; several may be under way.

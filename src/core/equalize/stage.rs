@@ -10,14 +10,18 @@
 //!
 //! Backends count all pixels alike, so frames with a [`Mask`], or with pixels of alpha 0, are counted here.
 
+use super::counting::{CountedRegion, Gray, Mask};
 use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;
 use super::verify::first_difference;
-use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, OutputDepth, Role, Work};
+use super::{Applied, Depth, Equalized, Executor, OutputDepth, Role, Work};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Limits, Pool};
+use crate::spec::Guide;
+use crate::spec::curves::{Mapping, Tone};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Tone, setters};
+use crate::spec::parameters::{Denoise, Method, Settings, Strength, Stretch, setters};
+use crate::spec::time::Scene;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -166,7 +170,7 @@ impl EqualizeStage {
         pub fn with_mappings(given: Option<Box<dyn MappingSource>>) => given = given;
 
         /// Counts each sample by its weight in this mask, if there is one. Works with all methods but those of tiles
-        /// ([`Method::grid`](crate::spec::Method::grid)).
+        /// ([`Method::grid`](crate::spec::parameters::Method::grid)).
         pub fn with_mask(mask: Option<Arc<Mask>>) => mask = mask;
 
         /// Leaves results on the GPU, if `stays` and the backend is a GPU ([`Work::staying_on_device`]). Results whose
@@ -222,7 +226,7 @@ impl EqualizeStage {
     }
 
     /// Other settings for the frames that are submitted from now on. Frames before still count
-    /// ([`Equalization::set`](crate::spec::Equalization::set)).
+    /// ([`Equalization::set`](crate::spec::curves::Equalization::set)).
     pub fn set(&mut self, settings: Settings) {
         self.settings = settings;
     }
@@ -465,7 +469,7 @@ impl EqualizeStage {
         self.backend.input_pool(self.settings.chroma)
     }
 
-    /// The mean deficiencies of the frames so far, with [`Method::Natural`](crate::spec::Method::Natural).
+    /// The mean deficiencies of the frames so far, with [`Method::Natural`](crate::spec::parameters::Method::Natural).
     pub fn found(&self) -> Option<Found> {
         self.found.get()
     }
@@ -493,12 +497,12 @@ impl EqualizeStage {
     }
 
     /// Whether all samples of all frames came out unchanged. False for frames on a GPU, and with
-    /// [`Method::Natural`](crate::spec::Method::Natural), for which see [`found`](Self::found).
+    /// [`Method::Natural`](crate::spec::parameters::Method::Natural), for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
     }
 
-    /// Whether no frame had a deficiency, with [`Method::Natural`](crate::spec::Method::Natural).
+    /// Whether no frame had a deficiency, with [`Method::Natural`](crate::spec::parameters::Method::Natural).
     pub fn found_nothing(&self) -> bool {
         self.collected > 0 && self.lacks_nothing
     }

@@ -6,15 +6,19 @@
 //! Mapper  Decided, its frame, those around it -> Gray, Depth, Alone (noise) -> Engine -> frame
 //! ```
 
+use super::counting::Gray;
+use super::counting::gray::gray_of;
 use super::cpu::Engine;
 use super::denoising::{Alone, MeasuredNoise, cleans};
 use super::depth::sibling;
-use super::gray::gray_of;
-use super::{Applied, Depth, EqualizeStage, Equalized, Executor, Gray, OutputDepth, Survey, Work};
+use super::{Applied, Depth, EqualizeStage, Equalized, Executor, OutputDepth, Survey, Work};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, HostPool, Limits, PixelFormat};
-use crate::spec::tone::Balance;
-use crate::spec::{Cleaning, Decision, Denoise, Guide, Mapping, Remembered, Settings, Temporal};
+use crate::spec::curves::Mapping;
+use crate::spec::curves::tone::Balance;
+use crate::spec::parameters::{Denoise, Settings};
+use crate::spec::time::{Decision, Remembered, Temporal};
+use crate::spec::{Cleaning, Guide};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -6,12 +6,14 @@
 //! second  frame -> EqualizeStage: SceneMappings (a MappingSource) -> Work -> Executor
 //! ```
 
+use super::counting::{CountedRegion, Gray, Mask, measure};
 use super::cpu::Engine;
 use super::stage::weights;
-use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
+use super::{Depth, Given, MappingSource, OutputDepth};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Limits};
-use crate::spec::{MappedScenes, Settings, WholeScenes};
+use crate::spec::parameters::Settings;
+use crate::spec::time::{MappedScenes, WholeScenes};
 use std::sync::Arc;
 
 /// Measures and counts all frames of a video.
@@ -34,7 +36,7 @@ impl Survey {
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.
     pub fn new(settings: Settings, gray: bool, output: OutputDepth, mask: Option<Arc<Mask>>, limits: &Limits) -> Self {
-        use crate::spec::Method::{Deflicker, Faint};
+        use crate::spec::parameters::Method::{Deflicker, Faint};
         let is_of_frames = settings.method.grid().is_some() || matches!(settings.method, Deflicker | Faint(_));
         assert!(!is_of_frames, "no method for whole scenes");
         let (gray, depth, region) =

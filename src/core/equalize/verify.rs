@@ -1,6 +1,7 @@
 //! Recomputes every frame with the reference and stops at the first sample that differs (`--verify`).
 
-use super::{Equalized, Executor, Observation, Observer, Work, reference::Reference};
+use super::backend::reference::Reference;
+use super::{Equalized, Executor, Observation, Observer, Work};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::Frame;
 use std::collections::VecDeque;

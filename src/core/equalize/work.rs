@@ -1,9 +1,12 @@
 //! The input and the output of a backend: one [`Work`] for each frame, one [`Equalized`] for each work.
 
-use super::Mask;
+use super::counting::Mask;
 use crate::frame::{Frame, MemoryError};
+use crate::spec::Guide;
+use crate::spec::curves::Mapping;
 use crate::spec::natural::Found;
-use crate::spec::{Counts, Guide, Mapping, Method, Rect, Region, Scene, Settings, setters};
+use crate::spec::parameters::{Method, Rect, Region, Settings, setters};
+use crate::spec::time::{Counts, Scene};
 use std::sync::Arc;
 
 /// One frame on its way through a backend, with its settings and decisions.
@@ -60,7 +63,7 @@ pub enum Report {
 
 impl Work {
     /// `frame` to be equalized. Its counted region is that of `settings`, or the whole frame; for
-    /// [`Region::Auto`], pass the region that [`CountedRegion`](super::CountedRegion) measures to
+    /// [`Region::Auto`], pass the region that [`CountedRegion`](super::counting::CountedRegion) measures to
     /// [`counting`](Work::counting).
     pub fn new(frame: Frame, settings: Settings) -> Self {
         let counted = match settings.region {
@@ -259,8 +262,8 @@ pub struct Applied {
     /// The curve of the frame, or the curves of its tiles one after the other, row by row: an entry for each code.
     /// `None` if more than a curve was applied.
     pub curves: Option<Arc<[u16]>>,
-    /// If there is one curve: the gain of chroma for [`Chroma::Follow`](crate::spec::Chroma::Follow), in 4096ths.
+    /// If there is one curve: the gain of chroma for [`Chroma::Follow`](crate::spec::parameters::Chroma::Follow), in 4096ths.
     pub chroma_gain: Option<u32>,
-    /// Its measured deficiencies, with [`Method::Natural`](crate::spec::Method::Natural).
+    /// Its measured deficiencies, with [`Method::Natural`](crate::spec::parameters::Method::Natural).
     pub found: Option<Found>,
 }

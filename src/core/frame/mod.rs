@@ -26,9 +26,11 @@ pub use plane::{Plane, PlaneMut, SomeRows};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool, host_room};
 
 pub use crate::spec::Transfer;
+use crate::spec::Weights;
 use crate::spec::chroma::Colours;
 use crate::spec::clahe::Tiles;
-use crate::spec::{Levels, Method, Rect, Weights, named};
+use crate::spec::curves::Levels;
+use crate::spec::parameters::{Method, Rect, named};
 use std::any::Any;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::equalize::{self, output_format};
 use crate::frame::{Frame, PixelFormat};
 use crate::options::OptionError;
 use crate::spec::clahe::TileBins;
-use crate::spec::{OutputDepth, Settings};
+use crate::spec::parameters::{OutputDepth, Settings};
 
 pub use crate::equalize::Decided;
 

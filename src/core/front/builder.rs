@@ -1,13 +1,13 @@
 //! The configuration of an equalizer.
 
 use super::{DoneFrames, Equalizer, Input, SceneSurvey, Scenes};
-use crate::equalize::{
-    Backend, BackendChoice, BackendStartup, EqualizeStage, Executor, Mask, SceneMappings, SharedBackend, Survey,
-};
+use crate::equalize::backend::{Backend, BackendChoice, BackendStartup, SharedBackend};
+use crate::equalize::counting::Mask;
+use crate::equalize::{EqualizeStage, Executor, SceneMappings, Survey};
 use crate::frame::{Frame, FrameError, HostPool, Limits, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
 use crate::options::{OptionInfo, OptionValue, Options, Resolved, Video, with_option_setters};
-use crate::spec::{Chroma, Effort, Look, MethodName, Named, OutputDepth, Settings, setters};
+use crate::spec::parameters::{Chroma, Effort, Look, MethodName, Named, OutputDepth, Settings, setters};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ impl Builder {
     }
 
     /// Equalizes with a caller's backend in place of [`backend`](Builder::backend): with
-    /// [`Reference`](crate::equalize::reference::Reference), or with a new backend that is compared with the
+    /// [`Reference`](crate::equalize::backend::reference::Reference), or with a new backend that is compared with the
     /// reference. `make` makes a backend for each video.
     #[must_use]
     #[doc(hidden)]

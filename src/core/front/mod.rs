@@ -31,10 +31,11 @@ pub use output::{Output, PlaneOutput};
 pub use survey::{SceneSurvey, Scenes};
 
 use crate::cuda::Gpu;
-use crate::equalize::{EqualizeStage, SharedBackend};
+use crate::equalize::EqualizeStage;
+use crate::equalize::backend::SharedBackend;
 use crate::frame::{Frame, PixelFormat};
 use crate::options::Options;
-use crate::spec::{Look, Settings};
+use crate::spec::parameters::{Look, Settings};
 use crate::{Error, Result};
 use input::packed_bytes;
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@ use super::input::packed_bytes;
 use crate::cuda::Gpu;
 use crate::equalize::Equalized;
 use crate::frame::{Frame, PixelFormat};
-use crate::spec::Scene;
+use crate::spec::time::Scene;
 use crate::{Error, Result};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use super::Input;
 use super::builder::InputFormat;
 use crate::Result;
 use crate::equalize::Survey;
-use crate::spec::MappedScenes;
+use crate::spec::time::MappedScenes;
 use std::sync::Arc;
 
 /// The first pass over a video: all frames, in order.

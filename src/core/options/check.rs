@@ -1,7 +1,7 @@
 //! Which options exclude each other, and the errors of invalid options.
 
 use super::{MaxGain, Options, Smooth};
-use crate::spec::{Look, MethodName, Named, Region};
+use crate::spec::parameters::{Look, MethodName, Named, Region};
 use std::fmt;
 
 /// An unknown option, an invalid value of an option, or options that exclude each other.

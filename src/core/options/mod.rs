@@ -25,7 +25,9 @@ pub use resolve::{Resolved, Video};
 pub(crate) use setters::with_option_setters;
 pub use table::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
 
-use crate::spec::{Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, Region, Strength, Threshold};
+use crate::spec::parameters::{
+    Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, Region, Strength, Threshold,
+};
 
 /// The requested options. [`Options::default`] is the look for most video; the look decides on options that were not
 /// set.

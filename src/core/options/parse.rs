@@ -4,7 +4,7 @@ use super::setters::{
     checked_bins, checked_count, checked_levels, checked_percent, checked_region, checked_seconds, checked_tiles,
 };
 use super::{MaxGain, Smooth, StretchLimit};
-use crate::spec::{Gain, Plateau, Region, Strength, Threshold};
+use crate::spec::parameters::{Gain, Plateau, Region, Strength, Threshold};
 
 fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())

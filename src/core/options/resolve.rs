@@ -4,11 +4,11 @@ use super::{MaxGain, OptionError, Options, Smooth, StretchLimit};
 use crate::frame::{Model, PixelFormat};
 use crate::note::Note;
 use crate::spec::clahe::TileBins;
-use crate::spec::faint::Function;
-use crate::spec::{
+use crate::spec::parameters::{
     Cleaner, Denoise, Gain, Look, LookParameters, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings,
     Smoothing, Strength, Stretch, Threshold,
 };
+use crate::spec::restoration::faint::Function;
 
 /// The properties of a video that are known before its first frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,7 +1,9 @@
 //! Each option as a method, checked when it is set.
 
 use super::{MaxGain, OptionError, OptionInfo, Options, Smooth, StretchLimit};
-use crate::spec::{Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, Rect, Region, Strength, Threshold};
+use crate::spec::parameters::{
+    Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, Rect, Region, Strength, Threshold,
+};
 use std::fmt::Display;
 
 /// The longest temporal window and look-ahead, in seconds.

@@ -1,7 +1,7 @@
 //! The only table of the options of equalization: name, values, help, and how an option is set and reported.
 
 use super::{MaxGain, OptionError, Options, Smooth, parse};
-use crate::spec::{
+use crate::spec::parameters::{
     Chroma, Denoise, Effort, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings,
     Strength, Stretch,
 };

@@ -3,7 +3,7 @@
 //! Saturation is seen as the ratio of chroma to luma. If equalization changes luma alone, colours of brightened areas
 //! look pale and those of darkened areas too strong. With `follow`, chroma samples have a gain: one for the frame, or
 //! one per pixel, blended between regions. Mostly it is the gain of the stretched levels, and the stretch lets few
-//! colours leave the gamut ([`tone`](super::tone)). All numbers are integers, so that every backend computes the same.
+//! colours leave the gamut ([`tone`](super::curves::tone)). All numbers are integers, so that every backend computes the same.
 //! ```text
 //! c' = mid + (c - mid) * gain                                mid = 2^(d-1)
 //! ```
@@ -18,7 +18,8 @@
 //! (B-Y) = 0`. In limited range, where chroma has 224 steps and luma 219, all three are multiplied by 219/224. These
 //! factors, in 32768ths, are those of [`Colours`].
 
-use super::{Levels, Weights};
+use super::Weights;
+use super::curves::Levels;
 
 /// A gain of 1.
 pub const UNIT_GAIN: u32 = 4096;

@@ -9,19 +9,21 @@
 //! frames before its frame, on F after it (with `Method::Deflicker` and `Method::Natural`, on those of the look-ahead,
 //! if they are more), and on no others.
 
+use super::Transfer;
 use super::chroma::UNIT_GAIN;
-use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
-use super::deflicker::{self, LightChange};
-use super::detail::{Detail, Quantiles};
-use super::faint::Background;
-use super::film::{Changes, Remainder};
-use super::flicker::{self, LightStep};
+use super::curves::detail::{Detail, Quantiles};
+use super::curves::tone::Tone;
+use super::curves::{Curve, Levels, Mapping};
 use super::measure::{BLOCKS, Ends, Measure, mean_by_number};
 use super::natural::light::{self, Lights};
 use super::natural::{self, Correction, Found, FrameLight, MeanCorrection, Points};
-use super::noise;
-use super::tone::Tone;
-use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
+use super::parameters::{Cleaner, Denoise, Method, Settings, Strength};
+use super::restoration::deflicker::{self, LightChange};
+use super::restoration::faint::Background;
+use super::restoration::film::{Changes, Remainder};
+use super::restoration::flicker::{self, LightStep};
+use super::restoration::noise;
+use super::time::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use std::collections::VecDeque;
 use std::mem::take;
 use std::sync::OnceLock;

@@ -5,8 +5,10 @@
 //! Levels, also of R, G and B, are counted from black; means are in sixteenths of a level. Points that a mask leaves
 //! out do not count. A block that has only such points has no mean.
 
+use super::Transfer;
+use super::curves::Levels;
 use super::natural::{Correction, Points};
-use super::{Levels, Settings, Transfer};
+use super::parameters::Settings;
 use bytemuck::{Pod, Zeroable};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -153,7 +155,7 @@ pub struct Measure {
     pub ends: Ends,
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
-    /// The points by which [`Method::Natural`](super::Method::Natural) decides.
+    /// The points by which [`Method::Natural`](super::parameters::Method::Natural) decides.
     pub points: Points,
     /// The correction that all of these points need, if it is computed already.
     pub correction: Option<Box<Correction>>,

@@ -24,58 +24,17 @@
 
 pub mod chroma;
 pub mod clahe;
-mod curve;
-pub mod cuts;
-pub mod deflicker;
-pub mod detail;
-mod equalization;
-pub mod faint;
-pub mod film;
-pub mod flicker;
+pub mod curves;
 mod guide;
-mod histogram;
-mod levels;
-mod look;
-mod look_ahead;
 mod luminance;
-mod mapping;
 pub mod measure;
-pub mod modifiers;
-pub(crate) mod named;
 pub mod natural;
-pub mod noise;
-mod scenes;
-pub(crate) mod setters;
-mod settings;
-mod strength;
-mod temporal;
-pub mod tone;
+pub mod parameters;
+pub mod restoration;
+pub mod time;
 pub mod transfer;
-mod whole_scenes;
-mod window;
 
-pub use curve::Curve;
-pub use cuts::Change;
-pub use equalization::{CurveStep, Equalization, TileStep};
 pub use guide::{Cleaning, Guide, Guides};
-pub use histogram::Histogram;
-pub use levels::Levels;
-pub use look::{Look, LookParameters, MethodName};
-pub use look_ahead::LookAhead;
 pub use luminance::{Weights, moved};
-pub use mapping::Mapping;
 pub use measure::{Lattice, Measure};
-pub use named::Named;
-pub(crate) use named::named;
-pub use scenes::{EvictedFrame, SceneWindows, WindowUpdate};
-pub(crate) use setters::setters;
-pub use settings::{
-    Chroma, Cleaner, Denoise, Effort, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch,
-    Threshold, WindowKind, bins,
-};
-pub use strength::Strength;
-pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};
-pub use tone::{Line, Tone};
 pub use transfer::Transfer;
-pub use whole_scenes::{MappedScene, MappedScenes, WholeScenes};
-pub use window::WindowSums;

@@ -9,8 +9,8 @@
 //! A [`Scale`] has these levels at 1,025 evenly spaced positions ("places") from black to white of the signal, linear
 //! between them. They are computed when they are first needed, in integers, by logarithms and powers of 40 bits.
 
-use super::named;
 use super::natural::WHITE;
+use super::parameters::named;
 use std::sync::OnceLock;
 
 named! {

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
 use histeq::Named;
-use histeq::internal::equalize::Backend;
+use histeq::internal::equalize::backend::Backend;
 use histeq_media::pipeline::Cancel;
 use std::cell::OnceCell;
 use std::io::IsTerminal;

@@ -4,8 +4,8 @@
 use cudarc::driver::DeviceRepr;
 use histeq::internal::cuda::arguments::Samples;
 use histeq::internal::cuda::launch::KernelValue;
-use histeq::internal::cuda::layout::BufferLayout;
-use histeq::internal::spec::Rect;
+use histeq::internal::cuda::memory::layout::BufferLayout;
+use histeq::internal::spec::parameters::Rect;
 
 /// The layout of the elements in a plane, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,7 +45,7 @@ named! {
 
 impl Formula {
     /// The curve of the specification for these counts, from bin 0 (black) to the last one (white):
-    /// [`Curve::equalizing`](histeq::internal::spec::Curve::equalizing) for any number of bins.
+    /// [`Curve::equalizing`](histeq::internal::spec::curves::Curve::equalizing) for any number of bins.
     ///
     /// # Panics
     /// When there are more than 65,536 bins.
@@ -188,7 +188,7 @@ fn float_scan(counts: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::{Curve, Histogram, Levels};
+    use histeq::internal::spec::curves::{Curve, Histogram, Levels};
 
     fn counts(places: &[(usize, u32)]) -> Vec<u32> {
         let mut counts = vec![0; 256];

@@ -10,9 +10,10 @@ use super::{
     PixelOrder, Run, StepTimes, managed, tuned,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
+use histeq::internal::cuda::Gpu;
 use histeq::internal::cuda::arguments::BlendedLevels;
 use histeq::internal::cuda::error::{Doing, Error};
-use histeq::internal::cuda::{Gpu, PinnedPool};
+use histeq::internal::cuda::memory::PinnedPool;
 use histeq::{Limits, Named};
 use std::sync::Arc;
 

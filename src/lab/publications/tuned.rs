@@ -7,9 +7,11 @@ use super::shape::refused;
 use super::{KernelRepeats, KernelStep, Run, StepTimes};
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
 use histeq::internal::cuda::error::{Doing, Error};
-use histeq::internal::cuda::{BufferLayout, DevicePicture, Gpu, History, StageBuffers, Task};
+use histeq::internal::cuda::memory::BufferLayout;
+use histeq::internal::cuda::pipeline::{DevicePicture, History, Task};
+use histeq::internal::cuda::{Gpu, StageBuffers};
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::internal::spec::{Rect, Settings, Strength};
+use histeq::internal::spec::parameters::{Rect, Settings, Strength};
 use std::sync::Arc;
 
 const COPYING: &str = "copying on the device";

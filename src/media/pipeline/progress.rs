@@ -1,8 +1,8 @@
 //! The progress of a run: counters that the stages update and a display reads.
 
 use histeq::internal::equalize::EqualizeStage;
-use histeq::internal::spec::Strength;
 use histeq::internal::spec::natural::Found;
+use histeq::internal::spec::parameters::Strength;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

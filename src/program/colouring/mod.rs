@@ -18,7 +18,7 @@ use anyhow::Result;
 use histeq::Limits;
 use histeq::internal::equalize::{EqualizeStage, OutputDepth};
 use histeq::internal::frame::{Frame, PixelFormat};
-use histeq::internal::spec::{Method, Settings};
+use histeq::internal::spec::parameters::{Method, Settings};
 use histeq_media::pipeline::{FailureKind, Input, Source};
 use histeq_media::sink::encoder::PixelChoice;
 use histeq_media::source::filter::coloured;

@@ -5,7 +5,7 @@ use crate::palette::{Palette, WHITE};
 use anyhow::{Context, Result, bail};
 use histeq::Limits;
 use histeq::internal::frame::{Component, Frame, HostPool, Luminance, PixelFormat, PlaneMut, Range, Sample};
-use histeq::internal::spec::Levels;
+use histeq::internal::spec::curves::Levels;
 
 /// Colours frames, one after the other.
 pub struct Painter {

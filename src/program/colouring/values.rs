@@ -4,7 +4,7 @@ use crate::draw::colour_bar::LABELS;
 use crate::samples::SampleScale;
 use histeq::CallerError;
 use histeq::internal::equalize::{Observation, Observer, Role};
-use histeq::internal::spec::{Levels, Mapping};
+use histeq::internal::spec::curves::{Levels, Mapping};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 

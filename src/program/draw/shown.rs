@@ -1,8 +1,8 @@
 //! The histogram of a frame by column, and the curve that was applied to the frame.
 
-use histeq::internal::equalize::relation;
+use histeq::internal::equalize::counting::relation;
 use histeq::internal::frame::Frame;
-use histeq::internal::spec::{Histogram, Levels};
+use histeq::internal::spec::curves::{Histogram, Levels};
 
 /// Least number of rows that the curve is measured in.
 const CURVE_ROWS: usize = 240;

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use histeq::internal::options::OptionError;
-use histeq::internal::spec::Named;
+use histeq::internal::spec::parameters::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::sys::files::Name;
 use histeq_media::sys::{printable, without_middle, without_password};

@@ -52,7 +52,7 @@ impl Palette {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::Named;
+    use histeq::internal::spec::parameters::Named;
 
     fn eight_bit_colour(palette: Palette, share: u32) -> [u16; 3] {
         palette.colour_up_to(share, 255)

@@ -19,7 +19,7 @@ use crate::signals;
 use crate::watch::ProcessMemory;
 use anyhow::Result;
 use histeq::Limits;
-use histeq::internal::equalize::{BackendChoice, BackendStartup};
+use histeq::internal::equalize::backend::{BackendChoice, BackendStartup};
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
 use histeq_media::sink::{Segment, Shelf};

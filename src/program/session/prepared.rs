@@ -6,7 +6,7 @@ use crate::sidecar::records::Records;
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::internal::equalize::{EqualizeStage, Verifier};
-use histeq::internal::spec::{Look, Settings, Stretch};
+use histeq::internal::spec::parameters::{Look, Settings, Stretch};
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
 use histeq_media::source::{self, Developed};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::controls::PreviewMode;
 use super::overlay;
 use crate::draw::chart::Canvas;
-use histeq::internal::spec::Settings;
 use histeq::internal::spec::natural::Found;
+use histeq::internal::spec::parameters::Settings;
 use histeq_media::pipeline::live::Status;
 
 /// Draws the labels of the original and of the split view, and the divider.

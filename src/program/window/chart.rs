@@ -7,7 +7,8 @@ use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Point, RgbColor, Size};
 use embedded_graphics::primitives::{Line, Rectangle};
 use histeq::internal::spec::chroma::UNIT_GAIN;
-use histeq::internal::spec::{Histogram, Scene};
+use histeq::internal::spec::curves::Histogram;
+use histeq::internal::spec::time::Scene;
 
 /// Width and height of the plot without labels, in points.
 const PLOT: (i32, i32) = (256, 128);
@@ -99,7 +100,7 @@ fn bars(canvas: &mut Canvas, histogram: &Histogram, origin: Point) {
 mod tests {
     use super::*;
     use embedded_graphics::prelude::{Dimensions, DrawTarget};
-    use histeq::internal::spec::Levels;
+    use histeq::internal::spec::curves::Levels;
 
     #[test]
     fn the_chart_stays_within_its_frame() {

@@ -17,7 +17,7 @@ use controls::{Controls, KEY_STEP, PreviewMode};
 use histeq::internal::equalize::Applied;
 use histeq::internal::equalize::cpu::{Engine, Isa};
 use histeq::internal::frame::{Frame, HostPool};
-use histeq::internal::spec::{Settings, Smoothing, Strength};
+use histeq::internal::spec::parameters::{Settings, Smoothing, Strength};
 use histeq_media::ffmpeg::filter::Converter;
 use histeq_media::pipeline::Notices;
 use histeq_media::pipeline::live::{SharedSettings, Shown, Status, Viewer, ViewerReply};

@@ -1,7 +1,7 @@
 //! The cases of the vectors: pictures, and options by name and value as in the table of options.
 
 use histeq::internal::options::{OPTIONS, Options, ValueKind};
-use histeq::internal::spec::MethodName;
+use histeq::internal::spec::parameters::MethodName;
 use histeq::{Look, Named};
 
 /// One vector: the columns of its row before the hashes.

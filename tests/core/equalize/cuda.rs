@@ -4,10 +4,12 @@
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::failing::guarded;
 use crate::pictures::{Content, Picture, difference};
-use histeq::internal::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
-use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::cuda::memory::BufferLayout;
+use histeq::internal::cuda::pipeline::{DevicePicture, History, Ring, Task, Timeline};
+use histeq::internal::cuda::{Code, Error, Gpu};
+use histeq::internal::equalize::backend::cuda::Cuda;
 use histeq::internal::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
-use histeq::internal::spec::{Gain, Rect, Settings};
+use histeq::internal::spec::parameters::{Gain, Rect, Settings};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

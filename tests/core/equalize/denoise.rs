@@ -7,12 +7,12 @@ use crate::random::Random;
 use histeq::Limits;
 use histeq::internal::denoise::Steps;
 use histeq::internal::denoise::sheet::Sheet;
+use histeq::internal::equalize::backend::reference::Reference;
 use histeq::internal::equalize::cpu::{Cpu, Isa, denoise_steps};
-use histeq::internal::equalize::reference::Reference;
 use histeq::internal::equalize::{EqualizeStage, Executor, FrameMapper, FrameStudy, OutputDepth};
 use histeq::internal::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
 use histeq::internal::spec::natural::Assumed;
-use histeq::internal::spec::{
+use histeq::internal::spec::parameters::{
     Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold,
 };
 use std::sync::Arc;

@@ -7,15 +7,19 @@ use crate::failing::{Call, Failing, guarded};
 use crate::pictures::{Content, Picture, Placement, difference, placement_and_range};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use histeq::internal::cuda::{Error, Gpu};
+use histeq::internal::equalize::backend::Failover;
+use histeq::internal::equalize::backend::cuda::Cuda;
+use histeq::internal::equalize::backend::reference::Reference;
+use histeq::internal::equalize::counting::{Mask, measure};
 use histeq::internal::equalize::cpu::Cpu;
-use histeq::internal::equalize::cuda::Cuda;
-use histeq::internal::equalize::reference::Reference;
-use histeq::internal::equalize::{EqualizeStage, Executor, Failover, Mask, OutputDepth, Work, measure};
+use histeq::internal::equalize::{EqualizeStage, Executor, OutputDepth, Work};
 use histeq::internal::frame::{
     DevicePlanes, DeviceRows, Frame, FrameError, Matrix, Memory, MemoryError, OnDevice, PixelFormat, Plane, Range,
 };
 use histeq::internal::spec::natural::Assumed;
-use histeq::internal::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch};
+use histeq::internal::spec::parameters::{
+    Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch,
+};
 use histeq::{Backend, Equalizer, Input, Look, Output};
 use std::sync::{Arc, Mutex};
 

@@ -6,11 +6,14 @@ use crate::failing::{Call, Due, Failing, NEVER, Said, guarded, saying, the_refer
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::spec::modifiers::{all_settings, gray, video, window, window_ahead, window_with_limits};
 use histeq::Error;
+use histeq::internal::equalize::backend::cuda::Cuda;
+use histeq::internal::equalize::backend::{Failover, OnUnavailable, OpeningBackend};
 use histeq::internal::equalize::cpu::Cpu;
-use histeq::internal::equalize::cuda::Cuda;
-use histeq::internal::equalize::{Equalized, Executor, Failover, OnUnavailable, OpeningBackend, Work};
+use histeq::internal::equalize::{Equalized, Executor, Work};
 use histeq::internal::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
-use histeq::internal::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
+use histeq::internal::spec::curves::{Curve, Levels};
+use histeq::internal::spec::parameters::{Gain, Method, Region, Settings, Smoothing, Threshold};
+use histeq::internal::spec::time::Remembered;
 use std::sync::Arc;
 
 /// The numbers of checks that find that the second backend has not opened yet.

@@ -3,9 +3,10 @@
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::equalize::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, seed};
-use histeq::internal::equalize::Failover;
+use histeq::internal::equalize::backend::Failover;
 use histeq::internal::frame::PixelFormat;
-use histeq::internal::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
+use histeq::internal::spec::curves::{Curve, Levels};
+use histeq::internal::spec::parameters::{Gain, Method, Settings, Smoothing};
 use std::sync::Arc;
 
 /// A curve of random codes, not monotonic.

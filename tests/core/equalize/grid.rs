@@ -5,7 +5,7 @@ use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
 use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
-use histeq::internal::spec::{Settings, Strength};
+use histeq::internal::spec::parameters::{Settings, Strength};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

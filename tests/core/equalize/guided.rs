@@ -5,15 +5,18 @@
 use crate::backends::{Backend, available};
 use crate::equalize::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
-use histeq::internal::equalize::reference::{Reference, balanced};
-use histeq::internal::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
+use histeq::internal::equalize::backend::reference::{Reference, balanced};
+use histeq::internal::equalize::counting::measure;
+use histeq::internal::equalize::{EqualizeStage, Equalized, Executor, Role, Work};
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range, Transfer};
+use histeq::internal::spec::curves::tone::{Balance, MAX_GAIN, Veil};
+use histeq::internal::spec::curves::{Curve, Levels, Mapping};
 use histeq::internal::spec::natural::{Assumed, InLight, MAX_PEAK, ToneCurve, Toned, light};
-use histeq::internal::spec::tone::{Balance, MAX_GAIN, Veil};
-use histeq::internal::spec::{
-    Change, Chroma, Curve, Gain, Guide, Guides, Levels, Mapping, Method, Plateau, Region, Remembered, Settings,
-    Smoothing, Strength, Stretch,
+use histeq::internal::spec::parameters::{
+    Chroma, Gain, Method, Plateau, Region, Settings, Smoothing, Strength, Stretch,
 };
+use histeq::internal::spec::time::{Change, Remembered};
+use histeq::internal::spec::{Guide, Guides};
 
 /// The change between each frame and the frame before it.
 const CHANGES: [Change; 16] = {

@@ -3,12 +3,14 @@
 use crate::backends::available;
 use crate::equalize::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, placement_and_range, seed};
-use histeq::internal::equalize::reference::Reference;
-use histeq::internal::equalize::{EqualizeStage, Equalized, Mask, luminance_row};
+use histeq::internal::equalize::backend::reference::Reference;
+use histeq::internal::equalize::counting::{Mask, luminance_row};
+use histeq::internal::equalize::{EqualizeStage, Equalized};
 use histeq::internal::frame::{Frame, HostPool, PixelFormat};
 use histeq::internal::spec::clahe::{TileBins, TileHistograms, Tiles};
+use histeq::internal::spec::curves::Levels;
 use histeq::internal::spec::natural::Assumed;
-use histeq::internal::spec::{Gain, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
+use histeq::internal::spec::parameters::{Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
 use std::sync::Arc;
 
 /// A mask of random weights.

@@ -3,8 +3,8 @@
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::equalize::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference};
-use histeq::internal::equalize::Failover;
-use histeq::internal::spec::{Gain, Method, Settings, Smoothing, Threshold};
+use histeq::internal::equalize::backend::Failover;
+use histeq::internal::spec::parameters::{Gain, Method, Settings, Smoothing, Threshold};
 
 #[test]
 fn every_backend_remembers_the_frames_before_the_first_one() {

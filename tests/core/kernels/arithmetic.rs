@@ -4,9 +4,11 @@
 use crate::host_program::{Numbers, Program};
 use histeq::internal::frame::{Endian, Sample};
 use histeq::internal::spec::chroma::{Colours, moved_with_gain};
-use histeq::internal::spec::modifiers::{in_bins, limited};
-use histeq::internal::spec::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
-use histeq::internal::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
+use histeq::internal::spec::curves::modifiers::{in_bins, limited};
+use histeq::internal::spec::curves::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
+use histeq::internal::spec::curves::{Curve, Histogram, Levels, Line};
+use histeq::internal::spec::parameters::{Gain, Strength};
+use histeq::internal::spec::{self, Weights, moved};
 
 const ARGUMENTS: &str = include_str!("../../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../../kernels/spec.cuh");
@@ -131,7 +133,7 @@ fn curves_of_modified_histograms_are_those_of_the_specification() {
                 let modified = limited(&in_bins(&window, asked), gain, range);
                 let curve = Curve::equalizing_up_to(&modified, ceiling).blended(levels, &line, strength);
                 expected.push(curve.kept_under(levels, ceiling).codes().to_vec());
-                let bins = spec::bins(levels, asked);
+                let bins = spec::parameters::bins(levels, asked);
                 let bins = if bins == levels.count() { 0 } else { bins };
                 let counts = window.counts().iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
                 questions.push(format!(

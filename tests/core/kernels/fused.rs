@@ -6,21 +6,20 @@
 use crate::host_program::{Numbers, Program};
 use crate::kernels::arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
-use histeq::internal::cuda::{
-    ColourArguments, Task, words_of_detail, words_of_modified, words_of_tiles, words_of_veil,
-};
-use histeq::internal::equalize::reference::Reference;
+use histeq::internal::cuda::pipeline::{Task, words_of_modified};
+use histeq::internal::cuda::{ColourArguments, words_of_detail, words_of_tiles, words_of_veil};
+use histeq::internal::equalize::backend::reference::Reference;
 use histeq::internal::equalize::{Executor, Work};
 use histeq::internal::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
+use histeq::internal::spec::Guide;
 use histeq::internal::spec::chroma::UNIT_GAIN;
 use histeq::internal::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use histeq::internal::spec::detail::Detail;
+use histeq::internal::spec::curves::detail::Detail;
+use histeq::internal::spec::curves::tone::{Balance, MAX_GAIN, Veil};
+use histeq::internal::spec::curves::{Curve, Equalization, Histogram, Levels, Line, Mapping, Tone};
 use histeq::internal::spec::natural::{InLight, ToneCurve, Toned, light};
-use histeq::internal::spec::tone::{Balance, MAX_GAIN, Veil};
-use histeq::internal::spec::{
-    Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
-    Settings, Smoothing, Strength, Tone,
-};
+use histeq::internal::spec::parameters::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength};
+use histeq::internal::spec::time::Change;
 use std::sync::LazyLock;
 
 macro_rules! kernels {

@@ -5,8 +5,10 @@ use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::equalize::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, Placement, Random, difference, placement_and_range, seed};
 use histeq::internal::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
+use histeq::internal::spec::Weights;
 use histeq::internal::spec::chroma::{Colours, UNIT_GAIN};
-use histeq::internal::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Weights};
+use histeq::internal::spec::curves::{Curve, Levels, Mapping};
+use histeq::internal::spec::parameters::{Chroma, Method, Settings};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -4,11 +4,13 @@
 use crate::backends::{available, by_reference};
 use crate::equalize::grid::LAYOUTS;
 use crate::pictures::{Bytes, Content, Picture, Random, difference, placement_and_range, seed};
-use histeq::internal::equalize::reference::Reference;
-use histeq::internal::equalize::{Executor, Work, measure};
+use histeq::internal::equalize::backend::reference::Reference;
+use histeq::internal::equalize::counting::measure;
+use histeq::internal::equalize::{Executor, Work};
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
+use histeq::internal::spec::Guides;
 use histeq::internal::spec::clahe::{Neighbours, Tiles, clip, mirrored};
-use histeq::internal::spec::{Gain, Guides, Method, Plateau, Settings, Smoothing, Strength, Stretch, Threshold};
+use histeq::internal::spec::parameters::{Gain, Method, Plateau, Settings, Smoothing, Strength, Stretch, Threshold};
 use std::sync::Arc;
 
 fn settings((columns, rows): (u32, u32), gain: f64) -> Settings {

@@ -4,7 +4,9 @@
 use crate::backends::by_reference;
 use crate::pictures::{Bytes, Random, seed};
 use histeq::internal::frame::{Frame, Matrix, PixelFormat, Plane, Range};
-use histeq::internal::spec::{Curve, Histogram, Levels, Line, Settings, Strength, Weights, moved};
+use histeq::internal::spec::curves::{Curve, Histogram, Levels, Line};
+use histeq::internal::spec::parameters::{Settings, Strength};
+use histeq::internal::spec::{Weights, moved};
 use std::sync::Arc;
 
 const DEPTHS: [u8; 5] = [8, 9, 10, 12, 16];

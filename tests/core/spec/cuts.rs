@@ -1,8 +1,11 @@
 //! Detecting scenes from the samples of a lattice: cuts, flashes, moving objects, light, fades.
 
 use crate::pictures::Random;
-use histeq::internal::spec::cuts::Distance;
-use histeq::internal::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing, Threshold};
+use histeq::internal::spec::curves::Levels;
+use histeq::internal::spec::parameters::{Settings, Smoothing, Threshold};
+use histeq::internal::spec::time::Change;
+use histeq::internal::spec::time::cuts::Distance;
+use histeq::internal::spec::{Guides, Lattice, Measure};
 
 const SIZE: (usize, usize) = (640, 360);
 const FLASH: u32 = 6;

@@ -5,7 +5,7 @@ use histeq::Limits;
 use histeq::internal::equalize::cpu::Cpu;
 use histeq::internal::equalize::{Depth, EqualizeStage, OutputDepth};
 use histeq::internal::frame::{Frame, PixelFormat, Range};
-use histeq::internal::spec::{Settings, Strength};
+use histeq::internal::spec::parameters::{Settings, Strength};
 
 /// `frame` after equalization with an identity curve (strength 0).
 fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {

@@ -4,14 +4,17 @@
 
 use crate::pictures::difference;
 use histeq::Named;
-use histeq::internal::equalize::reference::Reference;
-use histeq::internal::equalize::{Executor, Work, measure};
+use histeq::internal::equalize::backend::reference::Reference;
+use histeq::internal::equalize::counting::measure;
+use histeq::internal::equalize::{Executor, Work};
 use histeq::internal::frame::{
     ChromaSamples, Component, Descriptor, Frame, HostPool, Luminance, Matrix, Model, PixelFormat, PlaneMut, Range,
     Transfer,
 };
+use histeq::internal::spec::Guides;
+use histeq::internal::spec::curves::{Levels, Mapping};
 use histeq::internal::spec::natural::Assumed;
-use histeq::internal::spec::{Chroma, Gain, Guides, Levels, Mapping, Method, Settings, Smoothing, Strength};
+use histeq::internal::spec::parameters::{Chroma, Gain, Method, Settings, Smoothing, Strength};
 
 const BOTH: [Transfer; 2] = [Transfer::Pq, Transfer::Hlg];
 

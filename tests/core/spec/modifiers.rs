@@ -4,12 +4,13 @@
 use crate::backends::{Sequence, available, by_reference, gpu};
 use crate::equalize::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
-use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::backend::cuda::Cuda;
 use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::internal::spec::modifiers::{capped, in_bins, limited};
-use histeq::internal::spec::{
-    Curve, Equalization, Gain, Guide, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
-    Threshold,
+use histeq::internal::spec::Guide;
+use histeq::internal::spec::curves::modifiers::{capped, in_bins, limited};
+use histeq::internal::spec::curves::{Curve, Equalization, Histogram, Levels};
+use histeq::internal::spec::parameters::{
+    Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Threshold,
 };
 
 fn gain(slope: f64) -> Gain {

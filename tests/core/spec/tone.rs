@@ -1,10 +1,12 @@
 //! Levels and colour: lines, the effect of each rule on a scene, and what the rules leave unchanged.
 
 use crate::pictures::Random;
+use histeq::internal::spec::Weights;
 use histeq::internal::spec::chroma::{Colours, UNIT_GAIN};
+use histeq::internal::spec::curves::tone::{Balance, BalanceOfYuv, Veil};
+use histeq::internal::spec::curves::{Curve, Levels, Line, Mapping, Tone};
 use histeq::internal::spec::measure::{Ends, REGIONS};
-use histeq::internal::spec::tone::{Balance, BalanceOfYuv, Veil};
-use histeq::internal::spec::{Curve, Gain, Levels, Line, Mapping, Settings, Strength, Stretch, Tone, Weights};
+use histeq::internal::spec::parameters::{Gain, Settings, Strength, Stretch};
 
 const SEED: u64 = 1;
 

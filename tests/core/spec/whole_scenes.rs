@@ -2,9 +2,12 @@
 
 use crate::pictures::{Content, Picture};
 use histeq::Limits;
-use histeq::internal::equalize::{OutputDepth, Survey, measure};
+use histeq::internal::equalize::counting::measure;
+use histeq::internal::equalize::{OutputDepth, Survey};
 use histeq::internal::frame::PixelFormat;
-use histeq::internal::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
+use histeq::internal::spec::curves::{Histogram, Mapping};
+use histeq::internal::spec::parameters::{Plateau, Settings};
+use histeq::internal::spec::time::WholeScenes;
 
 #[test]
 fn a_scene_of_many_frames_alike_is_like_one_of_them() {

@@ -2,9 +2,10 @@
 //! a video has the same window as a run over the whole.
 
 use crate::pictures::{Random, seed};
-use histeq::internal::spec::{
-    Change, Equalization, Guide, Histogram, Levels, LookAhead, SceneWindows, Settings, Smoothing, Threshold, WindowSums,
-};
+use histeq::internal::spec::Guide;
+use histeq::internal::spec::curves::{Equalization, Histogram, Levels};
+use histeq::internal::spec::parameters::{Settings, Smoothing, Threshold};
+use histeq::internal::spec::time::{Change, LookAhead, SceneWindows, WindowSums};
 
 const SAMPLES: u64 = 10_000;
 const SIZE: (usize, usize) = (100, 100);

@@ -3,10 +3,11 @@
 use crate::support::pictures::Picture;
 use anyhow::{Result, bail};
 use crossbeam_channel::RecvTimeoutError::{Disconnected, Timeout};
-use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::backend::reference::Reference;
 use histeq::internal::equalize::{EqualizeStage, Equalized, Executor, Work};
 use histeq::internal::frame::{Frame, PixelFormat};
-use histeq::internal::spec::{Remembered, Settings};
+use histeq::internal::spec::parameters::Settings;
+use histeq::internal::spec::time::Remembered;
 use histeq_media::pipeline::live::{
     DropOldestQueue, Latency, LiveOutput, LiveParts, LiveSummary, QueuePolicy, SharedSettings, WarmUp, run,
 };

@@ -4,10 +4,12 @@
 use crate::options::{Args, Job};
 use crate::sidecar::curves::CurveFile;
 use clap::Parser;
-use histeq::internal::equalize::Mask;
+use histeq::internal::equalize::counting::Mask;
+use histeq::internal::spec::Weights;
 use histeq::internal::spec::chroma::Colours;
-use histeq::internal::spec::tone::{Balance, BalanceOfYuv};
-use histeq::internal::spec::{Levels, Mapping, Rect, Strength, Weights};
+use histeq::internal::spec::curves::tone::{Balance, BalanceOfYuv};
+use histeq::internal::spec::curves::{Levels, Mapping};
+use histeq::internal::spec::parameters::{Rect, Strength};
 use histeq_media::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::rawvideo;
 use histeq_media::sys::files::{number_pattern, numbered};

@@ -3,7 +3,9 @@
 use super::{RAW, frame, largest_step, lumas, mean, through};
 use crate::support::pictures::Random;
 use crate::support::programs::program::Dir;
-use histeq::internal::spec::{Lattice, Levels, Measure, noise};
+use histeq::internal::spec::curves::Levels;
+use histeq::internal::spec::restoration::noise;
+use histeq::internal::spec::{Lattice, Measure};
 
 const SEED: u64 = 1;
 

@@ -5,10 +5,10 @@ use super::chroma::config;
 use super::{RgbVariants, Widths, luma_vectors, plane_vectors};
 use crate::cuda::arguments::{Balance, BalanceOfYuv, BlendedLevels, ChromaPlaces, Colours, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::DevicePicture;
-use crate::cuda::task::Task;
-use crate::spec::Strength;
-use crate::spec::tone;
+use crate::cuda::pipeline::picture::DevicePicture;
+use crate::cuda::pipeline::task::Task;
+use crate::spec::curves::tone;
+use crate::spec::parameters::Strength;
 
 launcher! {
     BalanceLauncher from BALANCE {

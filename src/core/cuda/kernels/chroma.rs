@@ -4,8 +4,8 @@
 use super::{NULL, RgbVariants, Widths, grid, luma_vectors, plane_vectors};
 use crate::cuda::arguments::{ChromaPlaces, Colours, Gains, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::DevicePicture;
-use crate::cuda::task::Task;
+use crate::cuda::pipeline::picture::DevicePicture;
+use crate::cuda::pipeline::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::LaunchConfig;
 

@@ -5,10 +5,10 @@
 use super::grid;
 use crate::cuda::arguments::{BlendedLevels, Modifiers, PiecewiseLine};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::DevicePicture;
-use crate::cuda::task::Task;
+use crate::cuda::pipeline::history::History;
+use crate::cuda::pipeline::picture::DevicePicture;
+use crate::cuda::pipeline::task::Task;
 use crate::cuda::tuning;
 
 launcher! {

@@ -4,11 +4,11 @@
 use super::{NULL, VECTOR, compiled, grid, luma_vectors, most_shared};
 use crate::cuda::arguments::{BlendedLevels, MOST_PLANES, Modifiers, PiecewiseLine, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
-use crate::cuda::layout::BufferLayout;
-use crate::cuda::picture::DevicePicture;
-use crate::cuda::task::Task;
+use crate::cuda::memory::layout::BufferLayout;
+use crate::cuda::pipeline::history::{History, Totals};
+use crate::cuda::pipeline::picture::DevicePicture;
+use crate::cuda::pipeline::task::Task;
 use crate::cuda::tuning::{self, BlockShape};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;

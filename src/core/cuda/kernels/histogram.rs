@@ -4,8 +4,8 @@
 use super::{Load, LumaVariants, compiled, luma_vectors, most_shared};
 use crate::cuda::arguments::{BlendedLevels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::DevicePicture;
-use crate::cuda::task::Task;
+use crate::cuda::pipeline::picture::DevicePicture;
+use crate::cuda::pipeline::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 use super::{Load, LumaVariants, NULL, RgbVariants, compiled, luma_vectors, most_shared, plane_vectors};
 use crate::cuda::arguments::{Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::DevicePicture;
+use crate::cuda::pipeline::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};

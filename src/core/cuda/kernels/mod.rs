@@ -11,7 +11,7 @@ macro_rules! launcher {
         impl $name {
             pub fn load(context: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<Self, crate::cuda::error::Error> {
                 let module = crate::cuda::compiled::$file.load(context)?;
-                Ok($name { $($field: super::Load::load(&module, $kernel)?,)* })
+                Ok($name { $($field: crate::cuda::kernels::Load::load(&module, $kernel)?,)* })
             }
         }
     };
@@ -19,20 +19,15 @@ macro_rules! launcher {
 
 mod balance;
 mod chroma;
+pub mod denoise;
 mod equalization;
 mod fused;
 mod histogram;
 mod luminance;
 mod map;
-mod merge;
-mod motion;
-mod pyramid;
 mod scan;
 mod surface;
-mod tile_curves;
-mod tile_histogram;
-mod tile_map;
-mod veil_curves;
+pub mod tiles;
 
 pub(super) use balance::BalanceLauncher;
 pub(super) use chroma::ChromaLauncher;
@@ -41,23 +36,18 @@ pub(super) use fused::FusedLauncher;
 pub(super) use histogram::HistogramLauncher;
 pub(super) use luminance::LuminanceLauncher;
 pub(super) use map::MapLauncher;
-pub(super) use merge::MergeLauncher;
-pub(super) use motion::{MotionLauncher, MotionSearch, Parents};
-pub(super) use pyramid::PyramidLauncher;
 pub(super) use scan::ScanLauncher;
 pub(super) use surface::SurfaceLauncher;
-pub(super) use tile_curves::TileCurvesLauncher;
-pub(super) use tile_histogram::TileHistogramLauncher;
-pub(super) use tile_map::TileMapLauncher;
-pub(super) use veil_curves::VeilCurvesLauncher;
 
 use super::compiled::{self, Module};
 use super::error::{Doing, Error};
 use super::launch::Kernel;
-use super::layout::{Arrangement, BufferLayout};
+use super::memory::layout::{Arrangement, BufferLayout};
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::{CudaContext, LaunchConfig};
+use denoise::{MergeLauncher, MotionLauncher, PyramidLauncher};
 use std::sync::{Arc, OnceLock};
+use tiles::{TileCurvesLauncher, TileHistogramLauncher, TileMapLauncher, VeilCurvesLauncher};
 
 /// Bytes that a thread loads at once.
 const VECTOR: usize = 16;

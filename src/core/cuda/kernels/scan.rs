@@ -5,7 +5,7 @@ use super::grid;
 use crate::cuda::arguments::BlendedLevels;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::DevicePicture;
+use crate::cuda::pipeline::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
 
@@ -22,8 +22,8 @@ impl ScanLauncher {
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
-        levels: spec::Levels,
-        strength: spec::Strength,
+        levels: spec::curves::Levels,
+        strength: spec::parameters::Strength,
     ) -> Result<(), Error> {
         let codes = picture.layout().codes();
         assert_eq!(levels.codes(), codes);
@@ -45,8 +45,8 @@ impl ScanLauncher {
     pub fn launch_refused(
         &self,
         picture: &mut DevicePicture,
-        levels: spec::Levels,
-        strength: spec::Strength,
+        levels: spec::curves::Levels,
+        strength: spec::parameters::Strength,
     ) -> Result<(), Error> {
         self.launch_blocks((0, 1), picture, levels, strength)
     }
@@ -55,8 +55,8 @@ impl ScanLauncher {
         &self,
         (blocks, threads): (u32, u32),
         picture: &mut DevicePicture,
-        levels: spec::Levels,
-        strength: spec::Strength,
+        levels: spec::curves::Levels,
+        strength: spec::parameters::Strength,
     ) -> Result<(), Error> {
         let levels = BlendedLevels::new(levels, strength);
         let stream = picture.stream().clone();

@@ -3,8 +3,8 @@
 use super::engine::Engine;
 use super::simd::Kernels;
 use crate::frame::{ChromaSamples, Component, FieldRows, Frame, Luminance, PlaneMut};
-use crate::spec::tone::{Balance, BalanceOfYuv};
-use crate::spec::{Curve, Levels};
+use crate::spec::curves::tone::{Balance, BalanceOfYuv};
+use crate::spec::curves::{Curve, Levels};
 
 impl Engine {
     /// `frame` with red, green and blue stretched separately.

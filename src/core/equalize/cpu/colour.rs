@@ -1,10 +1,10 @@
 //! The treatment of colour, for the rows of the CPU backend.
 
 use super::simd::Kernels;
-use crate::spec::Chroma;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
-use crate::spec::tone::Veil;
+use crate::spec::curves::tone::Veil;
+use crate::spec::parameters::Chroma;
 
 /// The treatment of the colour (chroma) of a frame.
 #[derive(Clone, Copy)]

@@ -9,7 +9,10 @@ use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
 use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, Plane, PlaneMut, Sample};
-use crate::spec::{Counts, Curve, Histogram, Rect, moved};
+use crate::spec::curves::{Curve, Histogram};
+use crate::spec::moved;
+use crate::spec::parameters::Rect;
+use crate::spec::time::Counts;
 use std::ops::Range;
 use std::sync::Arc;
 

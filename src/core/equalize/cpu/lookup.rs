@@ -2,7 +2,7 @@
 
 use super::word_histogram::WORDS;
 use crate::frame::{Endian, Sample, in_byte_order};
-use crate::spec::Curve;
+use crate::spec::curves::Curve;
 
 /// The output word for each stored word.
 pub struct Lookup {

@@ -10,27 +10,24 @@
 //! | `worker.rs` | the loop of a thread |
 //! | `in_order.rs` | the section that makes curves, in the order of frames |
 //! | `engine.rs` | the two passes over a frame, row by row |
-//! | `local.rs` | the two passes of local equalization |
+//! | `tiles/` | the two passes of local equalization: counters of tiles, and the blending of their curves |
 //! | `colour.rs`, `chroma.rs` | the treatment of colour, and of rows of chroma |
 //! | `balance.rs` | red, green and blue, stretched separately |
 //! | `layout.rs` | which kernels a format needs |
 //! | `word_histogram.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
-//! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and the blending of their curves |
 //! | `simd/` | the kernels: scalar, AVX2, AVX-512, NEON |
 //! | `isa.rs` | the instruction sets of this machine |
 
 mod balance;
-mod blend;
 mod chroma;
 mod colour;
 mod engine;
 mod in_order;
 mod isa;
 mod layout;
-mod local;
 mod lookup;
 mod simd;
-mod tile_counters;
+pub mod tiles;
 mod word_histogram;
 mod worker;
 
@@ -41,7 +38,7 @@ pub use isa::Isa;
 use super::{Equalized, Executor, Role, Work};
 use crate::denoise::Steps;
 use crate::frame::HostPool;
-use crate::spec::{Remembered, Temporal};
+use crate::spec::time::{Remembered, Temporal};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender};
 use in_order::InOrder;

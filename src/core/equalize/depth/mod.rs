@@ -28,7 +28,8 @@ mod rows;
 pub(crate) mod sibling;
 
 use crate::frame::{Component, Endian, Frame, HostPool, Limits, PixelFormat, PlaneMut, Range};
-use crate::spec::{Denoise, Levels, OutputDepth, Plateau, Settings};
+use crate::spec::curves::Levels;
+use crate::spec::parameters::{Denoise, OutputDepth, Plateau, Settings};
 use crate::{Error, Result};
 use rows::{Lift, Lower};
 pub(super) use sibling::{Part, SampleKind, parts, sibling};

@@ -1,6 +1,7 @@
 //! The bins of a tile's histogram.
 
-use crate::spec::{Levels, bins};
+use crate::spec::curves::Levels;
+use crate::spec::parameters::bins;
 use std::ops::Range;
 
 /// The assignment of levels to bins.

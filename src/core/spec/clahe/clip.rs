@@ -1,6 +1,6 @@
 //! The contrast limit of a tile, applied to its counts.
 
-use crate::spec::Gain;
+use crate::spec::parameters::Gain;
 
 /// Caps the counts, whose sum is `N`, at `max(1, g*N / (256*n))` with the limit `g` in 256ths, and spreads the excess
 /// over the `n` bins from `first` to `last`: each gets `excess / n`, and every `max(n / R, 1)`-th bin, from the first

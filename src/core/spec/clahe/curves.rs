@@ -1,10 +1,11 @@
 //! The curves of all tiles, and their blend at each pixel.
 
 use super::{TileBins, TileHistograms, Tiles, clip};
-use crate::spec::detail::Detail;
-use crate::spec::{Gain, Levels, Line, Settings, Strength};
+use crate::spec::curves::detail::Detail;
+use crate::spec::curves::{Levels, Line};
+use crate::spec::parameters::{Gain, Settings, Strength};
 
-/// How the curves of tiles are computed from their counts; see [`Tone::tile_levels`](crate::spec::Tone::tile_levels).
+/// How the curves of tiles are computed from their counts; see [`Tone::tile_levels`](crate::spec::curves::Tone::tile_levels).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLevels {
     /// With `detail`, the line that maps the base.

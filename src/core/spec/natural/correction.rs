@@ -1,11 +1,13 @@
 //! The correction of a frame: all parts of the rule together.
 
-use super::belief::Belief;
-use super::cast::{self, Cast};
-use super::contrast::Contrast;
 use super::in_light::{InLight, MAX_PEAK, balance_of_codes};
-use super::line::StretchLine;
-use super::meant::Meant;
+use super::parts::belief::Belief;
+use super::parts::cast::{self, Cast};
+use super::parts::contrast::Contrast;
+use super::parts::line::StretchLine;
+use super::parts::meant::Meant;
+use super::parts::veil::{RegionalVeil, Regions};
+use super::parts::{dark, middle, shade};
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::contrast::{MAX_GAIN, MIN_LIGHT};
@@ -13,13 +15,14 @@ use super::tuning::line::DARK_SHARE;
 use super::tuning::noise::{LIFTED, MIN_NOISE, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
 use super::tuning::noticeable::MOVES;
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
-use super::veil::{RegionalVeil, Regions};
-use super::{Assumed, Found, FrameLight, dark, light, log, middle, shade};
+use super::{Assumed, Found, FrameLight, light, log};
+use crate::spec::Transfer;
 use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::curves::tone::{self, Balance};
+use crate::spec::curves::{Curve, Levels, Mapping};
 use crate::spec::measure::REGIONS;
-use crate::spec::tone::{self, Balance};
+use crate::spec::parameters::{Chroma, Method, Settings, Strength};
 use crate::spec::transfer::FINE_WHITE;
-use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::sync::Arc;
 
 /// The correction of a frame, part by part.

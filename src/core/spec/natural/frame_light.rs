@@ -3,8 +3,8 @@
 use super::light::FULL;
 use super::points::WHITE;
 use super::tone_curve::{ToneCurve, Toned};
+use crate::spec::curves::tone::Balance;
 use crate::spec::measure::REGIONS;
-use crate::spec::tone::Balance;
 
 /// The light of a frame.
 pub struct FrameLight {

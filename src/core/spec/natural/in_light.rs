@@ -8,15 +8,16 @@
 //! outputs rise linearly, in places on the scale, up to the place of M; from there on all places stay as they are. So
 //! levels keep their order, and none is clipped. If the peak is M itself, outputs rise linearly up to the last place.
 //!
-//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, where a gain of light is not a gain: the
+//! A [`Balance`](crate::spec::curves::tone::Balance) is applied before, to codes, where a gain of light is not a gain: the
 //! balance of codes has the same effect at two levels only. If it makes the peak brighter than M, outputs above the
 //! peak rise so that the last place becomes that of M.
 
 use super::points::WHITE;
 use super::tone_curve::FrameCurve;
+use crate::spec::Transfer;
 use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::curves::Levels;
 use crate::spec::transfer::{FINE_WHITE, LAST_PLACE, LightOfLevels, Scale, place};
-use crate::spec::{Levels, Transfer};
 use std::cmp::Ordering;
 
 /// How a correction is applied to HDR.

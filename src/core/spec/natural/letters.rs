@@ -80,7 +80,7 @@ mod tests {
                 let is_letter = lettered && is_stroke && (20..100).contains(&x) && (50..66).contains(&y);
                 if is_letter { 255 } else { (x * brightest / COLUMNS) as u16 }
             };
-            super::super::dark::share(&super::super::Points::from_levels(level), 0).0
+            super::super::parts::dark::share(&super::super::Points::from_levels(level), 0).0
         };
         assert_eq!(share(90, false), 4096);
         assert_eq!(share(90, true), 4096);

@@ -24,7 +24,7 @@
 //! the mapping is `e * F(x / e)`, so that fades and dips of the exposure remain. F is the mean of the corrections of
 //! the frames whose light is that of the scene.
 //!
-//! Light that flickers is evened out first, as far as it is sure that it flickers ([`flicker`](super::flicker)): the
+//! Light that flickers is evened out first, as far as it is sure that it flickers ([`flicker`](super::restoration::flicker)): the
 //! frame gets the light that the frames within half a second have on average, and `e` is that of these frames, too.
 //!
 //! If F moves no level by more than 2 of 255, the frame stays as it is, to the byte; between 2 and 4 a part of the
@@ -40,27 +40,19 @@
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
-mod belief;
 mod captions;
-mod cast;
-mod contrast;
 mod correction;
-mod dark;
 mod found;
 mod frame_light;
 mod in_light;
 mod letters;
 pub mod light;
-mod line;
 mod log;
-mod meant;
-mod middle;
 mod overlay;
+pub mod parts;
 mod points;
-mod shade;
 mod tone_curve;
 mod tuning;
-mod veil;
 
 pub use correction::{Correction, MeanCorrection};
 pub use found::{Found, MeanFound};
@@ -69,7 +61,7 @@ pub use in_light::{InLight, MAX_PEAK};
 pub use points::{Points, WHITE, between, from_255, ramp};
 pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 
-use super::named::named;
+use super::parameters::named::named;
 
 named! {
     /// The deficiency that `natural` assumes instead of measuring it.

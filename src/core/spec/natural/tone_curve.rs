@@ -1,7 +1,7 @@
 //! A piecewise linear curve of levels, whose points lie closer together near black.
 
 use super::points::WHITE;
-use crate::spec::Strength;
+use crate::spec::parameters::Strength;
 
 /// The number of pieces of a [`ToneCurve`].
 pub const PIECES: usize = 16;

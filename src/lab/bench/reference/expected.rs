@@ -4,12 +4,12 @@
 //! same curve; so this module counts the picture once, and maps it once per curve.
 
 use anyhow::{Result, bail};
-use histeq::internal::equalize::reference::{histogram, map, tile_histograms};
+use histeq::internal::equalize::backend::reference::{histogram, map, tile_histograms};
 use histeq::internal::frame::{Frame, HostPool};
+use histeq::internal::spec::Guide;
 use histeq::internal::spec::clahe::{TileBins, TileCurves, TileHistograms};
-use histeq::internal::spec::{
-    Curve, Equalization, Gain, Guide, Histogram, Method, Plateau, Settings, Smoothing, Threshold, Tone,
-};
+use histeq::internal::spec::curves::{Curve, Equalization, Histogram, Tone};
+use histeq::internal::spec::parameters::{Gain, Method, Plateau, Settings, Smoothing, Threshold};
 
 /// The expected frames of a still picture.
 pub struct Expected<'a> {

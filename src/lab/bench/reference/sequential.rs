@@ -68,7 +68,7 @@ pub fn luminance(pixels: &[u8], weights: Weights) -> [u32; 256] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::{Curve, Histogram, Levels};
+    use histeq::internal::spec::curves::{Curve, Histogram, Levels};
 
     #[test]
     fn the_program_for_one_thread_is_the_specification() {

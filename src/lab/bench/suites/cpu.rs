@@ -10,12 +10,13 @@ use crate::bench::reference::expected::{Expected, check, local, modified};
 use crate::bench::setup::size_name;
 use anyhow::{Result, ensure};
 use histeq::Named;
+use histeq::internal::equalize::backend::reference::{histogram, map, tile_histograms};
 use histeq::internal::equalize::cpu::{Cpu, Engine, Isa};
-use histeq::internal::equalize::reference::{histogram, map, tile_histograms};
 use histeq::internal::equalize::{Executor, Work};
 use histeq::internal::frame::{Frame, HostPool, PixelFormat};
 use histeq::internal::spec::clahe::{TileBins, TileCurves, Tiles};
-use histeq::internal::spec::{Chroma, Curve, Settings, Tone};
+use histeq::internal::spec::curves::{Curve, Tone};
+use histeq::internal::spec::parameters::{Chroma, Settings};
 use std::time::Instant;
 
 const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];

@@ -8,9 +8,11 @@ use crate::bench::reference::expected::{Expected, ahead, check, check_values, de
 use crate::bench::setup::size_name;
 use anyhow::{Result, anyhow};
 use histeq::Named;
-use histeq::internal::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
+use histeq::internal::cuda::Gpu;
+use histeq::internal::cuda::memory::BufferLayout;
+use histeq::internal::cuda::pipeline::{DevicePicture, History, Ring, Task};
 use histeq::internal::frame::{Frame, Model, PixelFormat};
-use histeq::internal::spec::{Settings, Strength};
+use histeq::internal::spec::parameters::{Settings, Strength};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

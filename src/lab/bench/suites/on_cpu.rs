@@ -10,7 +10,8 @@ use crate::bench::{Setup, image_file};
 use anyhow::Result;
 use histeq::internal::equalize::cpu::{Engine, Isa};
 use histeq::internal::frame::{Frame, HostPool, PixelFormat};
-use histeq::internal::spec::{Chroma, Curve};
+use histeq::internal::spec::curves::Curve;
+use histeq::internal::spec::parameters::Chroma;
 use std::hint::black_box;
 
 /// Photo-like images of these sizes, each of which is a progress step; or only the image of the user.

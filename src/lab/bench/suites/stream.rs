@@ -8,9 +8,10 @@ use crate::bench::output::{Row, Table, Unit, Value};
 use crate::bench::reference::expected::{Expected, check};
 use crate::bench::setup::size_name;
 use anyhow::{Result, anyhow};
-use histeq::internal::cuda::{Gpu, Ring, Task};
+use histeq::internal::cuda::Gpu;
+use histeq::internal::cuda::pipeline::{Ring, Task};
 use histeq::internal::frame::{Frame, PixelFormat, Plane, Pool};
-use histeq::internal::spec::Settings;
+use histeq::internal::spec::parameters::Settings;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Limits denoising to what the machine can do in real time: if it delays frames, it is switched off.
 
 use crate::pipeline::Notices;
-use histeq::internal::spec::{Denoise, Settings};
+use histeq::internal::spec::parameters::{Denoise, Settings};
 use std::time::{Duration, Instant};
 
 /// How long denoising stays off. After that, the machine may be less busy, or the frames less noisy.
@@ -52,7 +52,7 @@ impl NoiseBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::{Cleaner, Effort, Strength};
+    use histeq::internal::spec::parameters::{Cleaner, Effort, Strength};
 
     #[test]
     fn noise_stays_for_an_hour_where_frames_wait_for_its_removal() {

@@ -6,7 +6,7 @@ use crate::sys::files::Name;
 use anyhow::Result;
 use histeq::internal::equalize::{Applied, EqualizeStage};
 use histeq::internal::frame::Frame;
-use histeq::internal::spec::Settings;
+use histeq::internal::spec::parameters::Settings;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

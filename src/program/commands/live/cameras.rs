@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
 use anyhow::{Context, Result, bail};
-use histeq::internal::equalize::SharedBackend;
+use histeq::internal::equalize::backend::SharedBackend;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress, said};
 use histeq_media::sys::files::Name;

@@ -28,7 +28,7 @@ use crate::web::Web;
 use crate::web::view::Viewed;
 use crate::window::PreviewWindow;
 use anyhow::{Result, bail, ensure};
-use histeq::internal::equalize::SharedBackend;
+use histeq::internal::equalize::backend::SharedBackend;
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::frame::RawFormat;
 use histeq_media::pipeline::live::{

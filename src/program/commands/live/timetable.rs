@@ -4,7 +4,7 @@ use crate::options::jobs::{LiveJob, Scheduled};
 use crate::options::picture::EqualizeOptions;
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;
-use histeq::internal::spec::Settings;
+use histeq::internal::spec::parameters::Settings;
 use histeq_media::pipeline::live::SharedSettings;
 use histeq_media::pipeline::{Input, Notices};
 use histeq_media::sys::{local_time, zone_fault};

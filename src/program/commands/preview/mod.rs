@@ -11,7 +11,7 @@ use crate::session::{Outputs, Session};
 use crate::signals;
 use crate::stills::{DEFAULT_RATE, Moment, count_frames};
 use anyhow::{Result, bail, ensure};
-use histeq::internal::spec::Look;
+use histeq::internal::spec::parameters::Look;
 use histeq_media::pipeline::{Cancel, Input, Outcome, ReaderGone, Source, said};
 use histeq_media::sink::files::Overwrite;
 use histeq_media::sink::image::write_drawn;

@@ -6,7 +6,7 @@ use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
 use anyhow::{Result, ensure};
 use crossbeam_channel::{Receiver, Sender};
-use histeq::internal::spec::MappedScenes;
+use histeq::internal::spec::time::MappedScenes;
 use histeq_media::pipeline::{self, Delivery, Message, Outcome, PartPosition, Sink};
 use histeq_media::sys::files::Name;
 use std::sync::Arc;

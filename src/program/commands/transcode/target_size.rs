@@ -6,7 +6,7 @@ use crate::session::{Outputs, Session};
 use crate::signals::clean_up_by;
 use crate::stage_builder::StageBuilder;
 use anyhow::{Context, Result, ensure};
-use histeq::internal::equalize::BackendStartup;
+use histeq::internal::equalize::backend::BackendStartup;
 use histeq_media::ffmpeg::mux::Container;
 use histeq_media::pipeline::{Notices, Outcome, Summary};
 use histeq_media::sink::OutputOptions;

@@ -5,7 +5,7 @@ use embedded_graphics::Drawable;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{DrawTarget, Point, RgbColor, Size};
 use embedded_graphics::primitives::{Polyline, Primitive, PrimitiveStyle, Rectangle};
-use histeq::internal::spec::Histogram;
+use histeq::internal::spec::curves::Histogram;
 
 const BARS: Rgb888 = Rgb888::new(190, 190, 190);
 /// The colour of curves.
@@ -70,7 +70,7 @@ fn columns(histogram: &Histogram, count: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::Levels;
+    use histeq::internal::spec::curves::Levels;
 
     #[test]
     fn a_few_columns_do_not_flatten_the_rest() {

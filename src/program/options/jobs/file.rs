@@ -18,7 +18,7 @@ use crate::options::writing::stderr::{StderrArgs, StderrOptions};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use histeq::Limits;
-use histeq::internal::equalize::BackendChoice;
+use histeq::internal::equalize::backend::BackendChoice;
 use histeq_media::ffmpeg::decode::DecodeOn;
 use histeq_media::ffmpeg::is_url;
 use histeq_media::ffmpeg::mux::Container;

@@ -12,7 +12,7 @@ use crate::options::writing::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Options;
-use histeq::internal::spec::{Look, Named, Strength};
+use histeq::internal::spec::parameters::{Look, Named, Strength};
 use histeq_media::ffmpeg::mux::Container;
 use histeq_media::sink::encoder::EncoderChoice;
 use histeq_media::sink::files::name_of;
@@ -346,7 +346,7 @@ fn default_output(input: &Name) -> Name {
 #[cfg(test)]
 mod tests {
     use super::{LookRow, ReadyCommand, default_output};
-    use histeq::internal::spec::Look;
+    use histeq::internal::spec::parameters::Look;
 
     #[test]
     fn the_sheet_is_named_after_the_input() {

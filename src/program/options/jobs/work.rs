@@ -10,7 +10,7 @@ use crate::options::writing::stderr::StderrOptions;
 use crate::options::writing::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::internal::spec::{Look, Named};
+use histeq::internal::spec::parameters::{Look, Named};
 use histeq_media::source::Isolation;
 use histeq_media::sys::files::{Name, is_image_name};
 use serde::{Deserialize, Serialize};

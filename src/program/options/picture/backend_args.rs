@@ -2,7 +2,7 @@
 
 use crate::options::values::named;
 use clap::Args;
-use histeq::internal::equalize::{Backend, BackendChoice};
+use histeq::internal::equalize::backend::{Backend, BackendChoice};
 
 /// Where equalization runs, as typed.
 #[derive(Args, Debug)]

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::internal::options::{OPTIONS, OptionValue, Options, Resolved, Video};
-use histeq::internal::spec::{Chroma, Look, Method, Settings};
+use histeq::internal::spec::parameters::{Chroma, Look, Method, Settings};
 use histeq_media::pipeline::{Input, Notices};
 use histeq_media::sys::files::Name;
 use histeq_media::sys::io::is_pipe;

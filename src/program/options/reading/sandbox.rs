@@ -5,7 +5,7 @@ use crate::options::writing::output::OutputFile;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::internal::cuda;
-use histeq::internal::equalize::{Backend, BackendChoice};
+use histeq::internal::equalize::backend::{Backend, BackendChoice};
 use histeq_media::ffmpeg::decode::DecodeOn;
 use histeq_media::ffmpeg::demux::opens_more;
 use histeq_media::ffmpeg::encode::Encoder;

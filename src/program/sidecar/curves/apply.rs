@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 use histeq::CallerError;
 use histeq::internal::equalize::{Given, MappingSource};
 use histeq::internal::frame::Frame;
-use histeq::internal::spec::{Mapping, Settings, Strength};
+use histeq::internal::spec::curves::Mapping;
+use histeq::internal::spec::parameters::{Settings, Strength};
 use histeq_media::pipeline::to_stage;
 use std::sync::Arc;
 

@@ -16,9 +16,9 @@
 use super::{CurveFormat, FramePlace};
 use anyhow::{Context, Result};
 use histeq::internal::frame::Matrix;
+use histeq::internal::spec::curves::tone::{Balance, Veil};
+use histeq::internal::spec::curves::{Curve, Levels, Mapping};
 use histeq::internal::spec::measure::REGIONS;
-use histeq::internal::spec::tone::{Balance, Veil};
-use histeq::internal::spec::{Curve, Levels, Mapping};
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::files::Target;
 use histeq_media::source::Developed;

@@ -2,11 +2,12 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use histeq::internal::frame::{Frame, Range};
+use histeq::internal::spec::Transfer;
 use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::curves::tone::{Balance, MAX_GAIN, Veil};
+use histeq::internal::spec::curves::{Curve, Levels, Mapping};
 use histeq::internal::spec::measure::REGIONS;
 use histeq::internal::spec::natural::{InLight, MAX_PEAK, ToneCurve, Toned, light};
-use histeq::internal::spec::tone::{Balance, MAX_GAIN, Veil};
-use histeq::internal::spec::{Curve, Levels, Mapping, Transfer};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::RangeInclusive;

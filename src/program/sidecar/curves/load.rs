@@ -3,8 +3,8 @@
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Limits;
-use histeq::internal::spec::Mapping;
 use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::curves::Mapping;
 use histeq_media::sys::files::{Name, open_regular};
 use histeq_media::sys::io::is_fifo;
 use std::fs::File;
@@ -118,7 +118,7 @@ fn reason(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::Levels;
+    use histeq::internal::spec::curves::Levels;
     use serde_json::json;
 
     const HEADER: &str = EXAMPLE;

@@ -21,9 +21,9 @@
 //!
 //! What a curve alone does not describe is in other fields of a line:
 //!
-//! * `balance`, before a `lut` or `regions` or alone, has a [`Balance`](histeq::internal::spec::tone::Balance): `gains` of red,
+//! * `balance`, before a `lut` or `regions` or alone, has a [`Balance`](histeq::internal::spec::curves::tone::Balance): `gains` of red,
 //!   green and blue in 4096ths, and their `offsets` in sixteenths of a level;
-//! * `regions`, in place of a `lut`, has a [`Veil`](histeq::internal::spec::tone::Veil) of 8x8 regions, row by row: `taken` in
+//! * `regions`, in place of a `lut`, has a [`Veil`](histeq::internal::spec::curves::tone::Veil) of 8x8 regions, row by row: `taken` in
 //!   sixteenths of a level, `gains` and `chroma` in 4096ths; where a curve follows, `curve` with the 17 `points` of a
 //!   [`ToneCurve`](histeq::internal::spec::natural::ToneCurve) in sixteenths of 255, and the `light` that it is for in 65536ths;
 //!   where it is not white, the `ceiling`; and of HDR `in_light`, an [`InLight`](histeq::internal::spec::natural::InLight) with

@@ -6,7 +6,7 @@ use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use crate::sidecar::record_file::{RecordFile, json_line};
 use anyhow::{Context, Result, bail};
 use histeq::internal::frame::Matrix;
-use histeq::internal::spec::Mapping;
+use histeq::internal::spec::curves::Mapping;
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::files::Target;
 use histeq_media::source::Developed;

@@ -1,8 +1,8 @@
 //! EME, the measure of enhancement (Agaian, Panetta, Grigoryan 2001): local contrast.
 
-use histeq::internal::equalize::luminance_row;
+use histeq::internal::equalize::counting::luminance_row;
 use histeq::internal::frame::{Component, Frame, Luminance};
-use histeq::internal::spec::Levels;
+use histeq::internal::spec::curves::Levels;
 
 /// Width and height of a block, in pixels; blocks at the right and lower edges can be smaller.
 const BLOCK: usize = 8;

@@ -1,7 +1,7 @@
 //! The usual measures of contrast enhancement, computed from histograms and curves, in levels of the video's own depth:
 //! 0 to 255 at 8 bits, 0 to 1023 at 10 bits.
 
-use histeq::internal::spec::{Histogram, Levels};
+use histeq::internal::spec::curves::{Histogram, Levels};
 
 /// The mean luminance, as a code.
 pub fn mean(histogram: &Histogram) -> f64 {
@@ -59,7 +59,7 @@ fn occupied(histogram: &Histogram) -> impl Iterator<Item = (u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::Curve;
+    use histeq::internal::spec::curves::Curve;
 
     const FULL: Levels = Levels::full(8);
 

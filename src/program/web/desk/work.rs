@@ -14,7 +14,7 @@ use crate::web::view::playing::media_type;
 use crate::web::view::viewed_file::ViewedFile;
 use anyhow::{Context, Error, Result, ensure};
 use histeq::Named;
-use histeq::internal::spec::Look;
+use histeq::internal::spec::parameters::Look;
 use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::files::{Name, open_without_links};

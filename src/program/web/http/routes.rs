@@ -8,7 +8,7 @@ use crate::web::view::metrics;
 use crate::web::view::viewed_file::{Asked, AskedPart, ViewedFile};
 use bytes::Bytes;
 use histeq::Named;
-use histeq::internal::spec::Look;
+use histeq::internal::spec::parameters::Look;
 use histeq_media::sys::files::{Name, open_regular};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};

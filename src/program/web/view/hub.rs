@@ -6,7 +6,7 @@ use crate::web::desk::work::Work;
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use histeq::Named;
-use histeq::internal::spec::{Look, Method, Settings, Strength, Stretch};
+use histeq::internal::spec::parameters::{Look, Method, Settings, Strength, Stretch};
 use histeq_media::pipeline::live::{DropOldestQueue, SharedSettings, Shown};
 use histeq_media::pipeline::{Input, Notices, Progress};
 use histeq_media::sink::recordings;

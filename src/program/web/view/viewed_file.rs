@@ -11,7 +11,7 @@ use crate::web::http::routes::value_of;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Named;
 use histeq::internal::frame::Frame;
-use histeq::internal::spec::Look;
+use histeq::internal::spec::parameters::Look;
 use histeq_media::ffmpeg::encode::Still;
 use histeq_media::ffmpeg::frame::AutoRotate;
 use histeq_media::ffmpeg::{microseconds, rescale};

@@ -1,7 +1,7 @@
 //! The kernels that rewrite luma and chroma together, in plain Rust, as in `scalar.rs`. Those called `narrow` use
 //! 32-bit numbers, for sums that fit; those called `wide` use 64-bit numbers.
 
-use crate::spec::Levels;
+use crate::spec::curves::Levels;
 
 macro_rules! kernels_of {
     ($number:ty: $terms:ident, $luma:ident, $chroma:ident) => {

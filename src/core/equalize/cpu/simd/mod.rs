@@ -22,14 +22,15 @@ use super::Isa;
 use super::layout::PackedPixel;
 use super::lookup::Lookup;
 use super::word_histogram::WordHistogram;
-use crate::denoise::merge::MergedPlane;
+use crate::denoise::merge::{self, MergedPlane};
 use crate::denoise::noise::{Differences, Noise};
-use crate::denoise::search::MotionField;
+use crate::denoise::search::{self, MotionField};
 use crate::denoise::sheet::Sheet;
-use crate::denoise::{Steps, merge, pyramid, search};
+use crate::denoise::{Steps, pyramid};
 use crate::frame::{Endian, Sample};
+use crate::spec::Weights;
 use crate::spec::chroma::Colours;
-use crate::spec::{Levels, Weights};
+use crate::spec::curves::Levels;
 
 /// Calls the macro `$with` with the tokens that follow its name, and then all kernels with their types.
 macro_rules! every_kernel {

@@ -5,7 +5,7 @@ use super::series::{Point, digits};
 use crate::sidecar::statistics::FrameRecord;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use histeq::internal::spec::{Histogram, Levels};
+use histeq::internal::spec::curves::{Histogram, Levels};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -225,7 +225,7 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::internal::spec::{Curve, Histogram};
+    use histeq::internal::spec::curves::{Curve, Histogram};
 
     fn histogram(levels: Levels, codes: &[u16]) -> Histogram {
         let mut histogram = Histogram::new(levels);

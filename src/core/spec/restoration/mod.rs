@@ -1,0 +1,7 @@
+//! Light that flickers, films that have faded, faint video, noise.
+
+pub mod deflicker;
+pub mod faint;
+pub mod film;
+pub mod flicker;
+pub mod noise;
