@@ -1,7 +1,7 @@
 // What a good user of CUB makes of the frames of `histeq-lab kernels`: DeviceHistogram::HistogramEven; one block that
 // scans the counts (BlockScan) and makes the table, at 16 bits DeviceScan and a code a thread; a map of 16 bytes a thread with the table in shared memory. In place and
 // into another plane; each in a queue of launches, as `bench kernels` measures ours, and replayed as a graph. The table's
-// arithmetic is ours (kernels/spec.cuh), and so are the bytes, which are compared.
+// arithmetic is ours (kernels/headers/spec.cuh), and so are the bytes, which are compared.
 //
 // benches/cub.sh compiles it. Prints Markdown.
 #include <cub/cub.cuh>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "../kernels/spec.cuh"
+#include "../kernels/headers/spec.cuh"
 
 using namespace histeq;
 

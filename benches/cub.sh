@@ -10,5 +10,6 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/histeq-video/nvcc-13.0.88
 [[ -d $cache ]] || python3 -m pip install --quiet --no-deps --target "$cache" nvidia-cuda-nvcc==13.0.88 \
     nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
 cuda=$cache/nvidia/cu13
-"$cuda/bin/nvcc" -O3 -std=c++17 "-arch=${ARCH:-sm_90}" -I"$cuda/include" -I"$cuda/include/cccl" -L"$cuda/lib" \
+"$cuda/bin/nvcc" -O3 -std=c++17 "-arch=${ARCH:-sm_90}" -I"$cuda/include" -I"$cuda/include/cccl" -I"$here/../kernels/headers/device" \
+    -L"$cuda/lib" \
     -o "$program" "$here/cub.cu"

@@ -1,1 +1,1 @@
-../../kernels/arguments.cuh
+../../kernels/headers/arguments.cuh

@@ -1,10 +1,10 @@
-//! Translates the structures that kernels take by value to Rust. `kernels/arguments.cuh` alone declares them.
+//! Translates the structures that kernels take by value to Rust. `kernels/headers/arguments.cuh` alone declares them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A symbolic link to `kernels/arguments.cuh`.
+/// A symbolic link to `kernels/headers/arguments.cuh`.
 const HEADER: &str = "arguments.cuh";
 
 fn main() {

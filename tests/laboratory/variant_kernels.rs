@@ -18,26 +18,26 @@ macro_rules! kernels {
 const KERNELS: [(&str, &str); 22] = kernels![
     "elements.cuh",
     "formulas.cuh",
-    "histogram_global.cu",
-    "histogram_privatized.cu",
-    "histogram_aggregated.cu",
-    "histogram_replicated.cu",
+    "histogram/histogram_global.cu",
+    "histogram/histogram_privatized.cu",
+    "histogram/histogram_aggregated.cu",
+    "histogram/histogram_replicated.cu",
     "saturation.cu",
-    "scan_hillis_steele.cu",
-    "scan_kogge_stone.cu",
-    "scan_kogge_stone_double.cu",
-    "scan_brent_kung.cu",
-    "scan_blelloch.cu",
-    "scan_warp_shuffle.cu",
-    "scan_add_sums.cu",
+    "scan/scan_hillis_steele.cu",
+    "scan/scan_kogge_stone.cu",
+    "scan/scan_kogge_stone_double.cu",
+    "scan/scan_brent_kung.cu",
+    "scan/scan_blelloch.cu",
+    "scan/scan_warp_shuffle.cu",
+    "scan/scan_add_sums.cu",
     "cdf_min.cu",
     "curve.cu",
-    "map_computed.cu",
-    "map_group_min.cu",
-    "map_bytes.cu",
-    "map_shared_lut.cu",
-    "map_wide.cu",
-    "luminance_histogram.cu",
+    "map/map_computed.cu",
+    "map/map_group_min.cu",
+    "map/map_bytes.cu",
+    "map/map_shared_lut.cu",
+    "map/map_wide.cu",
+    "histogram/luminance_histogram.cu",
 ];
 
 /// The kernels in the emulator, compiled once for all tests; `None` without a C++ compiler.
@@ -49,11 +49,11 @@ fn emulated() -> Option<&'static Program> {
     let compiled = || {
         let mut files: Vec<(&str, String)> = KERNELS.iter().map(spelt).collect();
         files.push(spelt(&("scan.cu", include_str!("../../kernels/scan.cu"))));
-        files.push(("launch.cuh", include_str!("../../kernels/launch.cuh").to_owned()));
-        files.push(("arguments.cuh", include_str!("../../kernels/arguments.cuh").to_owned()));
-        files.push(("device.cuh", include_str!("../../kernels/device.cuh").to_owned()));
-        files.push(("spec.cuh", include_str!("../../kernels/spec.cuh").to_owned()));
-        files.push(("warp.cuh", include_str!("../../kernels/warp.cuh").to_owned()));
+        files.push(("launch.cuh", include_str!("../../kernels/headers/device/launch.cuh").to_owned()));
+        files.push(("arguments.cuh", include_str!("../../kernels/headers/arguments.cuh").to_owned()));
+        files.push(("device.cuh", include_str!("../../kernels/headers/device/device.cuh").to_owned()));
+        files.push(("spec.cuh", include_str!("../../kernels/headers/spec.cuh").to_owned()));
+        files.push(("warp.cuh", include_str!("../../kernels/headers/device/warp.cuh").to_owned()));
         files.push(("cuda.hpp", include_str!("../support/kernels/cuda.hpp").to_owned()));
         files.push(("emulator.hpp", include_str!("variants/emulator.hpp").to_owned()));
         files.push(("main.cpp", include_str!("variants/kernels.cpp").to_owned()));

@@ -20,8 +20,6 @@ const MAX_FUNCTION: usize = 60;
 const LARGER_FOLDERS: &str = "
 benches
 benches/pictures
-kernels
-kernels/variants
 ";
 const LARGER_FILES: &str = "
 kernels/fused.cu

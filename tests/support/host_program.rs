@@ -3,7 +3,7 @@
 use super::kept_files::kept;
 use super::skip::skip;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A compiled program.
@@ -25,6 +25,8 @@ impl Program {
         };
         let folder = kept("program", &(&compiler, version, files, options), |folder| {
             for (name, text) in files {
+                // Kernels include each other by name, without the folder.
+                let name = Path::new(name).file_name().expect("a file");
                 std::fs::write(folder.join(name), text).unwrap();
             }
             let mut command = Command::new(&compiler);

@@ -1,4 +1,4 @@
-//! The structures that kernels take by value, which `build.rs` generates from `kernels/arguments.cuh`.
+//! The structures that kernels take by value, which `build.rs` generates from `kernels/headers/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
 use super::launch::KernelValue;
@@ -166,7 +166,7 @@ impl Inverse {
     }
 }
 
-/// The memory and the form of the tiles' curves; `kernels/tiles.cuh` describes each variant.
+/// The memory and the form of the tiles' curves; `kernels/tiles/tiles.cuh` describes each variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cuda) enum CurvePlace {
     ThroughCaches = 0,

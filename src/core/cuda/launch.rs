@@ -1,5 +1,5 @@
 //! Launches kernels. On GPUs that support programmatic dependent launches, a kernel begins while the kernel before it
-//! in the stream ends (`kernels/launch.cuh` is the device side).
+//! in the stream ends (`kernels/headers/device/launch.cuh` is the device side).
 #![allow(unsafe_code, reason = "launches that the bindings do not have")]
 
 use super::compiled::Module;

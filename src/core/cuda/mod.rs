@@ -15,7 +15,7 @@
 //! | `memory/` | memory of the device and of the host: pools, planes, samples, pictures of others |
 //! | `pipeline/` | frames, several at a time, and what stays from frame to frame |
 //! | `denoise` | removal of noise from planes |
-//! | `arguments` | the structures that kernels take by value, as in `kernels/arguments.cuh` |
+//! | `arguments` | the structures that kernels take by value, as in `kernels/headers/arguments.cuh` |
 //! | `error` | the errors of a GPU |
 //! | `compiled` | the compiled files of `kernels/`, and the choice for a device |
 //! | `launch` | launches, which overlap where the GPU can |

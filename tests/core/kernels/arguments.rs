@@ -1,11 +1,11 @@
-//! The structures that `src/core/build.rs` generates from `kernels/arguments.cuh` have the memory layout of the
+//! The structures that `src/core/build.rs` generates from `kernels/headers/arguments.cuh` have the memory layout of the
 //! kernels' structures: a C++ compiler checks each field.
 
 use crate::host_program::Program;
 use histeq::internal::cuda::STRUCTURES;
 use std::collections::BTreeSet;
 
-const ARGUMENTS: &str = include_str!("../../../kernels/arguments.cuh");
+const ARGUMENTS: &str = include_str!("../../../kernels/headers/arguments.cuh");
 
 #[test]
 fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {

@@ -1,4 +1,4 @@
-// Answers questions about kernels/spec.cuh, compiled for the host: one question a line on standard input, one line of
+// Answers questions about kernels/headers/spec.cuh, compiled for the host: one question a line on standard input, one line of
 // numbers each on standard output.
 #include <cstdio>
 #include <vector>

@@ -1,4 +1,4 @@
-//! The arithmetic of the CUDA kernels (`kernels/spec.cuh`), compiled for the host and compared with the specification
+//! The arithmetic of the CUDA kernels (`kernels/headers/spec.cuh`), compiled for the host and compared with the specification
 //! value by value, so that it is tested without a GPU.
 
 use crate::host_program::{Numbers, Program};
@@ -10,8 +10,8 @@ use histeq::internal::spec::curves::{Curve, Histogram, Levels, Line};
 use histeq::internal::spec::parameters::{Gain, Strength};
 use histeq::internal::spec::{self, Weights, moved};
 
-const ARGUMENTS: &str = include_str!("../../../kernels/arguments.cuh");
-const ARITHMETIC: &str = include_str!("../../../kernels/spec.cuh");
+const ARGUMENTS: &str = include_str!("../../../kernels/headers/arguments.cuh");
+const ARITHMETIC: &str = include_str!("../../../kernels/headers/spec.cuh");
 const PROGRAM: &str = include_str!("arithmetic.cpp");
 
 /// The program's answers; without a C++ compiler, `None` and a note.

@@ -20,8 +20,15 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 7] =
-    kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "device.cuh", "warp.cuh",];
+const KERNELS: [(&str, &str); 7] = kernels![
+    "denoise/pyramid.cu",
+    "denoise/motion.cu",
+    "denoise/merge.cu",
+    "denoise/sheet.cuh",
+    "headers/arguments.cuh",
+    "headers/device/device.cuh",
+    "headers/device/warp.cuh",
+];
 
 /// The kernels in the emulator; `None` without a C++ compiler.
 fn emulated() -> Option<Program> {

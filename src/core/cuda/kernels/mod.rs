@@ -250,12 +250,20 @@ pub(in crate::cuda) mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// The names of the files in a folder that have this extension, without it.
+    /// The names of the files that have this extension, without it: of those in a folder and below, but for variants.
     pub(in crate::cuda) fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let stem = |name: String| Some(name.strip_suffix(extension)?.strip_suffix('.')?.to_owned());
-        names.filter_map(stem).collect()
+        let (mut found, mut folders) =
+            (BTreeSet::new(), vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)]);
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if path.extension().is_some_and(|found| found == extension) {
+                    found.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+                } else if path.is_dir() && !path.ends_with("variants") {
+                    folders.push(path);
+                }
+            }
+        }
+        found
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::spec::time::{Scene, SceneWindows, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
-/// Bytes of `GridState` in kernels/curve.cuh.
+/// Bytes of `GridState` in kernels/headers/curve.cuh.
 const GRID_BYTES: usize = WORDS * MAX_BLOCKS * 8 + 8;
 
 /// The number of words that a block publishes for other blocks.
@@ -65,7 +65,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Totals lie in sectors of eight, `SECTOR_PITCH` entries apart, as in kernels/totals.cuh.
+    /// Totals lie in sectors of eight, `SECTOR_PITCH` entries apart, as in kernels/headers/totals.cuh.
     const SECTOR: usize = 8;
     const SECTOR_PITCH: usize = 64;
 

@@ -46,12 +46,20 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// The names, without extension, of the files in a folder that have this extension.
+    /// The names of the files in a folder and below that have this extension, without it.
     fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
-        let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)).unwrap();
-        let paths = files.map(|file| file.unwrap().path());
-        let fitting = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
-        fitting.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+        let (mut found, mut folders) =
+            (BTreeSet::new(), vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)]);
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+                if path.extension().is_some_and(|found| found == extension) {
+                    found.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+                } else if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        found
     }
 
     #[test]

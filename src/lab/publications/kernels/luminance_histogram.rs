@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/luminance_histogram.cu`: the histogram of the luminance of colour pixels.
+//! Launches `kernels/variants/histogram/luminance_histogram.cu`: the histogram of the luminance of colour pixels.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;

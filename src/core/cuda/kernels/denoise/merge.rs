@@ -1,4 +1,4 @@
-//! Launches `kernels/merge.cu`: transforms, compares, merges and shrinks tiles.
+//! Launches `kernels/denoise/merge.cu`: transforms, compares, merges and shrinks tiles.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};

@@ -1,4 +1,4 @@
-//! Launches `kernels/motion.cu`: motion between two pictures.
+//! Launches `kernels/denoise/motion.cu`: motion between two pictures.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::denoise::{DeviceField, DeviceSheet};

@@ -1,4 +1,4 @@
-//! Launches `kernels/pyramid.cu`: smooths and halves luma, and counts the differences of pictures.
+//! Launches `kernels/denoise/pyramid.cu`: smooths and halves luma, and counts the differences of pictures.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::denoise::DeviceSheet;

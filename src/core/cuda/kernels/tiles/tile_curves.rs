@@ -1,4 +1,4 @@
-//! Launches `kernels/tile_curves.cu`: computes the curves of tiles from their counts.
+//! Launches `kernels/tiles/tile_curves.cu`: computes the curves of tiles from their counts.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::arguments::{BlendedLevels, Detail, Modifiers, PiecewiseLine, Tiles};

@@ -1,4 +1,4 @@
-//! Launches `kernels/tile_histogram.cu`: counts each bin of each tile.
+//! Launches `kernels/tiles/tile_histogram.cu`: counts each bin of each tile.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::arguments::{BlendedLevels, Samples, Tiles};

@@ -1,4 +1,4 @@
-//! Launches `kernels/tile_map.cu`: maps the luminance through the curves of the tiles around each pixel.
+//! Launches `kernels/tiles/tile_map.cu`: maps the luminance through the curves of the tiles around each pixel.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::arguments::{BlendedLevels, CurvePlace, Samples, Tiles};

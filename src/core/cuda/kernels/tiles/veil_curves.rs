@@ -1,4 +1,4 @@
-//! Launches `kernels/veil_curves.cu`: computes the curves that remove a veil.
+//! Launches `kernels/tiles/veil_curves.cu`: computes the curves that remove a veil.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use crate::cuda::arguments::{BlendedLevels, ToneCurve, Veil};

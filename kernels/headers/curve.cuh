@@ -1,6 +1,6 @@
 // Computes the curve of a frame from its counts, with every step of the specification: temporal window, plateau, bins,
-// contrast limit, prefix sum, normalization, line, strength (src/core/spec/curves/equalization.rs, step for step). The host
-// decides which frames are in the window (`WindowUpdate`).
+// contrast limit, prefix sum, normalization, line, strength (src/core/spec/curves/equalization.rs, step for step). The
+// host decides which frames are in the window (`WindowUpdate`).
 //
 // A ThreadGroup does this. Each of its threads keeps ITEMS neighbouring codes in registers from the first step to the
 // last. With MULTI_BLOCK, the groups of several blocks, all resident at once, share the codes and exchange data through

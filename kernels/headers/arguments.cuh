@@ -86,7 +86,8 @@ struct Modifiers {
     unsigned long long inverse;  // of `width`, as in `Divisor`
 };
 
-// A piecewise linear curve with which the equalized level is blended (src/core/spec/curves/tone.rs), in sixteenths of a level.
+// A piecewise linear curve with which the equalized level is blended (src/core/spec/curves/tone.rs), in sixteenths of a
+// level.
 constexpr unsigned KNOTS = 8u;
 struct PiecewiseLine {
     unsigned used;          // number of knots; 0 for the identity

@@ -1,6 +1,6 @@
 // Computes the curves of tiles from their counts: temporal window, clip, prefix sum, normalization
-// (src/core/spec/clahe); or temporal window, base and detail, normalization (src/core/spec/curves/detail.rs). A block makes
-// the curve of one tile.
+// (src/core/spec/clahe); or temporal window, base and detail, normalization (src/core/spec/curves/detail.rs). A block
+// makes the curve of one tile.
 //
 // A block has little work: most of its time is waiting for memory and at barriers. So all loads are issued at the
 // beginning, every warp computes shared values by itself, and bins stay in registers.
