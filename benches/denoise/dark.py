@@ -16,8 +16,8 @@ import cv2
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pictures"))
-from clips import load  # noqa: E402
-from frames import ffmpeg, from_yuv  # noqa: E402
+from common.clips import load  # noqa: E402
+from common.frames import ffmpeg, from_yuv  # noqa: E402
 
 CACHE = pathlib.Path(os.environ["PICTURES"])
 WIDTH, HEIGHT, RATE, COUNT = 480, 272, 25, 20

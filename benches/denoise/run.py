@@ -12,7 +12,7 @@ import numpy as np
 
 import dark
 import left
-from frames import command, ffmpeg
+from common.frames import command, ffmpeg
 
 WANTED = range(5, 15)
 PEERS = {

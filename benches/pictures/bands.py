@@ -16,9 +16,9 @@ import tempfile
 import cv2
 import numpy as np
 
-from banding import cambi
-from clips import unpack
-from frames import RATE, command, ffmpeg
+from common.banding import cambi
+from common.clips import unpack
+from common.frames import RATE, command, ffmpeg
 
 FRAMES = 100
 DEPTHS = (("default", []), ("--output-depth 8", ["--output-depth", 8]), ("--output-depth 10", ["--output-depth", 10]))

@@ -14,8 +14,8 @@ from collections import defaultdict, namedtuple
 import cv2
 import numpy as np
 
-from clips import CLIPS, SHOTS, Shot, load
-from frames import RATE, command, write
+from common.clips import CLIPS, SHOTS, Shot, load
+from common.frames import RATE, command, write
 
 SIZE = (320, 180)
 MODES = {"file, with look-ahead": [], "live, without": ["--set", "look-ahead=0"]}

@@ -24,8 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 import cv2
 import numpy as np
 
-from measures import ciede2000, lab
-from peers import agcwd, clahe, dark_channel, gain, gray_world, stretched
+from common.measures import ciede2000, lab
+from common.peers import agcwd, clahe, dark_channel, gain, gray_world, stretched
 
 WIDTH = 420
 

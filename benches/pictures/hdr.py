@@ -16,10 +16,10 @@ import zlib
 import cv2
 import numpy as np
 
-from clips import CLIPS, FRAMES, load
-from degrade import Clip, haze, low_light
-from frames import command, ffmpeg
-from measures import COMPARED, ciede2000, contrast, lab, luma_of, ssim
+from common.clips import CLIPS, FRAMES, load
+from common.degrade import Clip, haze, low_light
+from common.frames import command, ffmpeg
+from common.measures import COMPARED, ciede2000, contrast, lab, luma_of, ssim
 
 CACHE = pathlib.Path(os.environ["PICTURES"])
 WHITE, DISPLAY = 203.0, 1000.0      # cd/m2

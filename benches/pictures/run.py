@@ -17,13 +17,13 @@ import numpy as np
 
 import cuts
 import steady
-import tables
-from clips import CLEAN, CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
-from degrade import DEGRADATIONS, NAMED, QUICK as QUICK_KINDS, degraded
-from frames import AS_FILES_ARE, filtered, write
-from learned import FILES, tensors
-from measures import COMPARED, Truth, measure
-from peers import lacking, options_for, ours, peer, peers
+from common import tables
+from common.clips import CLEAN, CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
+from common.degrade import DEGRADATIONS, NAMED, QUICK as QUICK_KINDS, degraded
+from common.frames import AS_FILES_ARE, filtered, write
+from common.learned import FILES, tensors
+from common.measures import COMPARED, Truth, measure
+from common.peers import lacking, options_for, ours, peer, peers
 
 HERE = pathlib.Path(__file__).parent
 CACHE = pathlib.Path(os.environ["PICTURES"])

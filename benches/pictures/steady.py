@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from cuts import MODES, SIZE, bounced, pool_of, scaled
-from frames import command, from_y4m, from_yuv, write
+from common.frames import command, from_y4m, from_yuv, write
 
 FRAMES = 200
 CARD, BLACK = 75, 4      # frames of a title, and the level behind it

@@ -18,8 +18,6 @@ const MAX_FUNCTION: usize = 60;
 
 /// Folders and files that are still larger.
 const LARGER_FOLDERS: &str = "
-benches
-benches/pictures
 ";
 const LARGER_FILES: &str = "
 kernels/fused.cu

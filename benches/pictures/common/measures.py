@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from banding import cambi
+from .banding import cambi
 
 COMPARED = slice(4, None, 12)    # every twelfth frame from the fifth on is compared with the truth
 COLUMNS, ROWS, STILLEST = 16, 9, 8   # patches of the picture, and how many of them are watched

@@ -3,7 +3,7 @@
 
     pip install opencv-python-headless numpy
     cargo bench -p histeq --no-run
-    taskset -c 0 python3 benches/opencv.py target/release/deps/one_frame-HASH [VIDEO...] > benches/results/cpu-opencv.md
+    taskset -c 0 python3 benches/hosts/opencv.py target/release/deps/one_frame-HASH [VIDEO...] > benches/results/cpu-opencv.md
 
 With --clahe LIMIT,COLUMNS,ROWS before the VIDEOs it is createCLAHE(LIMIT, (COLUMNS, ROWS)). The results of both are
 compared, too: they may be one level apart, no more.

@@ -6,8 +6,8 @@ import subprocess
 
 import numpy as np
 
-from measures import MEASURES
-from peers import ALWAYS, MADE_FOR, for_kind
+from .measures import MEASURES
+from .peers import ALWAYS, MADE_FOR, for_kind
 
 # What is to be reached without any option on clips that are held back: at least, aim.
 GOALS = {"clean": (1.8, 1.6), "dim flat": (3.5, 2.7), "window": (4.0, 3.0), "TV range twice": (3.2, 2.5), "depth haze": (12.5, 11.0),

@@ -1,4 +1,4 @@
-//! Our half of `benches/opencv.py`: `one_frame RAW WIDTH HEIGHT OUT [LIMIT COLUMNS ROWS]` equalizes the 8-bit gray picture
+//! Our half of `benches/hosts/opencv.py`: `one_frame RAW WIDTH HEIGHT OUT [LIMIT COLUMNS ROWS]` equalizes the 8-bit gray picture
 //! in the file RAW on one thread, as many times as each line on stdin says, and answers with the nanoseconds that each
 //! took; OUT gets the result at the end. With a contrast limit and tiles it is local equalization. `HISTEQ_ISA` chooses
 //! the instruction set, by its number from 0, the slowest.
@@ -16,7 +16,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [raw, width, height, out, local @ ..] = &arguments[..] else {
         // `cargo bench` runs every benchmark without arguments.
-        return println!("one_frame is run by benches/opencv.py");
+        return println!("one_frame is run by benches/hosts/opencv.py");
     };
     let size = (width.parse().expect("a width"), height.parse().expect("a height"));
     let pool = HostPool::default();

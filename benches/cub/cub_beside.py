@@ -12,7 +12,7 @@ with open(folder / "kernels.csv", newline="") as file:
         if row["table"] == "frames" and row["measure"] == "exact":
             ours[row["size"], row["bits"], row["content"]] = float(row["median"])
 print("# CUB beside the kernels of normal runs\n")
-print("`benches/cub_beside.py`: the times of `benches/cub.cu` through those of `histeq-lab kernels` (exact, a launch a frame, in a "
+print("`benches/cub/cub_beside.py`: the times of `benches/cub/cub.cu` through those of `histeq-lab kernels` (exact, a launch a frame, in a "
       "queue), in place. A graph has nothing to gain for one launch; CUB's three or five it makes faster.\n")
 print("| size | bits | content | ours, µs | CUB in a queue, times as long | CUB as a graph, times as long |\n|---|---|---|---|---|---|")
 for line in (folder / "cub.md").read_text().splitlines():

@@ -2,7 +2,7 @@
 """Times the module for Python beside OpenCV, in one process, in turns, on the same pictures of 1920x1080, on one core and on all.
 
     pip install ./src/python opencv-python-headless numpy
-    python3 benches/python.py samples/coast.mp4 samples/parking-lot.mp4 > table.md
+    python3 benches/hosts/python.py samples/coast.mp4 samples/parking-lot.mp4 > table.md
 
 From each VIDEO one frame is taken, scaled; a picture that is made like a photo is added. Both write into memory that is already
 there (`out=`, `dst`). A turn is a burst of calls, so that neither runs from caches that the other has just filled. For colour,

@@ -16,13 +16,13 @@ from collections import namedtuple
 import cv2
 import numpy as np
 
-from frames import WIDTH, HEIGHT, command, read_rgb
+from .frames import WIDTH, HEIGHT, command, read_rgb
 
 Clip = namedtuple("Clip", "name set kind package file start length licence")
 Shot = namedtuple("Shot", "set package file start length")
 FRAMES = 40     # of a clip that are degraded and measured; its length is that without a cut, for joins
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 BSD, MIT, APACHE = "package: BSD-3-Clause", "package: MIT", "package: Apache-2.0"
 BLENDER = "CC BY 3.0, (c) Blender Foundation"
 KDE = "GPL-2+, KDE Visual Design Group"

@@ -3,7 +3,7 @@
 // into another plane; each in a queue of launches, as `bench kernels` measures ours, and replayed as a graph. The table's
 // arithmetic is ours (kernels/headers/spec.cuh), and so are the bytes, which are compared.
 //
-// benches/cub.sh compiles it. Prints Markdown.
+// benches/cub/cub.sh compiles it. Prints Markdown.
 #include <cub/cub.cuh>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "../kernels/headers/spec.cuh"
+#include "../../kernels/headers/spec.cuh"
 
 using namespace histeq;
 

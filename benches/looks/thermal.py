@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Thermal pictures of real cameras by the default, `--method detail` and what others do.
 
-    benches/thermal.py FOLDER [--program histeq-video] [--sheet FILE.png]     (needs numpy, OpenCV for Python and ffmpeg)
+    benches/looks/thermal.py FOLDER [--program histeq-video] [--sheet FILE.png]     (needs numpy, OpenCV for Python and ffmpeg)
 
 FOLDER is `inst/extdata` of the R package Thermimage (G. Tattersall, GPL 2 or later, github.com/gtatters/Thermimage): a hand
 (1024x768, a T1020, eight frames), a hummingbird at a feeder (640x480, two frames) and a heron (640x480, one picture, a

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the temporal options do to hard cases, as a Markdown table: benches/looks.sh [CLIP...]
+# What the temporal options do to hard cases, as a Markdown table: benches/looks/looks.sh [CLIP...]
 #
 # For each case and each set of options: cuts that were found, the largest and the mean change of the curve from frame to
 # frame outside of cuts (levels, over the whole curve), the largest within the first half second of a scene, and the

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small differences beside large ones in a thermal picture: `--method detail` beside what others do.
 
-    benches/detail.py [--program histeq-video] [--sheet FILE.jpg]        (needs numpy, scipy and OpenCV for Python)
+    benches/looks/detail.py [--program histeq-video] [--sheet FILE.jpg]        (needs numpy, scipy and OpenCV for Python)
 
 The scene is made here, in counts of 16 bits with noise of 6 of them: a wall with joints and a ceiling with ribs, a cold pipe
 under it, a person before the wall, and a motor half the range hotter. The program gets 25 frames of it, with noise of their

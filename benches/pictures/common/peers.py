@@ -10,10 +10,10 @@ import re
 import cv2
 import numpy as np
 
-from degrade import TO_LIGHT, Light, coded
-from frames import TO_RGB, TO_YUV, command, filtered, from_y4m, from_yuv, subsampled
-from learned import networks
-from measures import COMPARED
+from .degrade import TO_LIGHT, Light, coded
+from .frames import TO_RGB, TO_YUV, command, filtered, from_y4m, from_yuv, subsampled
+from .learned import networks
+from .measures import COMPARED
 
 LINKED = f"{TO_RGB},normalize=smoothing=50:independence=0,{TO_YUV}"
 
