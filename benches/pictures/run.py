@@ -25,7 +25,7 @@ from common.learned import FILES, tensors
 from common.measures import COMPARED, Truth, measure
 from common.peers import lacking, options_for, ours, peer, peers
 
-HERE = pathlib.Path(__file__).parent
+COMMON = pathlib.Path(__file__).parent / "common"
 CACHE = pathlib.Path(os.environ["PICTURES"])
 SMOOTH = ("clean", "dim flat", "thick fog")      # the kinds of which banding is measured
 THUMB, ROWS = (200, 112), 12
@@ -35,7 +35,7 @@ def sources():
     """What measured figures depend on, besides the program."""
     digest = hashlib.sha256(subprocess.run(["ffmpeg", "-version"], capture_output=True).stdout.split(b"\n")[0])
     for name in ("frames", "degrade", "peers", "learned", "measures", "banding"):
-        digest.update((HERE / f"{name}.py").read_bytes().split(b"# Our options")[0])
+        digest.update((COMMON / f"{name}.py").read_bytes().split(b"# Our options")[0])
     return digest.hexdigest()[:16]
 
 
