@@ -2,7 +2,8 @@
 
 use super::encoder::choice::{EncoderChoice, Pace, expected};
 use super::encoder::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
-use super::encoder::fit::{Fitter, PixelChoice};
+use super::encoder::fit::Fitter;
+use super::encoder::format::PixelChoice;
 use super::encoder::start::{EncoderStart, Started};
 use super::encoder::two_pass::{Measured, SizeRule, TooLarge};
 use super::files::power_loss::PeriodicSync;

@@ -1,7 +1,7 @@
 //! Opens the sink for the output that the user has chosen.
 
 use super::encoder::choice::Pace;
-use super::encoder::fit::PixelChoice;
+use super::encoder::format::PixelChoice;
 use super::encoder::two_pass::{Pass, SizeRule};
 use super::file::{FileSink, OutputOptions, container};
 use super::files::target::{Overwrite, Target};

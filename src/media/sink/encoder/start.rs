@@ -2,7 +2,8 @@
 
 use super::choice::{EncoderChoice, Pace, Quality, takes_size};
 use super::clock::EncoderClock;
-use super::fit::{Fitter, PixelChoice, format_for, holds_all, loses};
+use super::fit::Fitter;
+use super::format::{PixelChoice, format_for, holds_all, loses};
 use super::table::FOR_ALPHA;
 use crate::ffmpeg::encode::{Encoder, VideoEncoder, VideoOptions, is_lossless};
 use crate::ffmpeg::frame::{Picture, RawFormat, StreamSideData};
