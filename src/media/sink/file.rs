@@ -15,10 +15,9 @@ use super::kept::metadata::{
     add_provenance, begun_later, check_keys, file_options, kept, kept_in, kept_of_turned, live_options, muxer_options,
     network_options, protocol_options, service, timecode, timecode_rate, with_given,
 };
-use super::kept::stream_choice::StreamChoice;
 use super::kept::streams::{self, Routes, StreamRules};
 use super::kept::table::{self, First};
-use super::recorder::{DiskRoom, Segmentation};
+use super::recorder::DiskRoom;
 use crate::ffmpeg::demux::{Interrupt, Metadata, Stream};
 use crate::ffmpeg::encode::{Encoder, VideoEncoder};
 use crate::ffmpeg::frame::{AutoRotate, Picture, RawFormat, StreamSideData};
@@ -26,41 +25,13 @@ use crate::ffmpeg::mux::{Container, Muxer, OutputStream};
 use crate::ffmpeg::{CodecId as Id, Error, Packet, microseconds, parse_time, rescale};
 use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
+pub(super) use crate::sink::options::OutputOptions;
 use crate::sys::files::{Name, number_pattern};
 use anyhow::{Context, Result, ensure};
 use histeq::internal::frame::Frame;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-
-/// The options of an output.
-#[derive(Clone, Debug, Default)]
-pub struct OutputOptions {
-    /// The container's name; by default, the file name decides.
-    pub format: Option<String>,
-    /// The encoder and its settings.
-    pub encoder: EncoderChoice,
-    /// The user's muxer options.
-    pub container: Vec<(String, String)>,
-    /// Whether to encode in real time, into a file that is playable at any time while it is written.
-    pub live: bool,
-    /// The pixel format to encode.
-    pub pixels: PixelChoice,
-    /// The size that larger frames are scaled down to; width and height are swapped for portrait frames.
-    pub fit: Option<(usize, usize)>,
-    /// The only audio codec that is allowed; audio in another codec is re-encoded. `None` allows all.
-    pub sound: Option<&'static str>,
-    /// Which of the other streams are kept; `None` for all.
-    pub streams: Option<StreamChoice>,
-    /// Whether the output's size is measured or limited; `None` for neither.
-    pub size: Option<SizeRule>,
-    /// Whether the video begins at time zero in the output, whatever its times in the input are.
-    pub from_zero: bool,
-    /// How a recording is split into segments, if it is.
-    pub segments: Option<Segmentation>,
-    /// Program and settings that made the output, for its metadata.
-    pub provenance: Option<String>,
-}
 
 /// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
 pub struct FileSink {

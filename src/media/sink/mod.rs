@@ -21,11 +21,13 @@ pub mod kept;
 mod kind;
 pub mod live;
 mod open;
+mod options;
 pub mod pieces;
 mod raw;
 mod recorder;
 
-pub use file::{OutputOptions, is_sequence_name};
+pub use file::is_sequence_name;
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{check_two_passes, live_target, open, target, try_out};
-pub use recorder::{Recorded, Retention, Segment, Segmentation, Shelf, check_segment_names, free_bytes, recordings};
+pub use options::OutputOptions;
+pub use recorder::{Recorded, Retention, Shelf, check_segment_names, free_bytes, recordings};

@@ -3,11 +3,12 @@
 use super::encoder::choice::Pace;
 use super::encoder::format::PixelChoice;
 use super::encoder::two_pass::{Pass, SizeRule};
-use super::file::{FileSink, OutputOptions, container};
+use super::file::{FileSink, container};
 use super::files::target::{Overwrite, Target};
 use super::kind::OutputKind;
 use super::live::reconnecting::Reconnecting;
 use super::live::virtual_camera::VirtualCameraSink;
+use super::options::OutputOptions;
 use super::raw::RawSink;
 use super::recorder::Recorder;
 use crate::ffmpeg::Rational;

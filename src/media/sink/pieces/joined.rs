@@ -4,10 +4,11 @@ use crate::ffmpeg::encode::EncodedVideo;
 use crate::ffmpeg::mux::OutputStream;
 use crate::ffmpeg::{Packet, Rational};
 use crate::pipeline::{Input, Notices, Outcome};
-use crate::sink::file::{Begun, FileSink, OutputOptions};
+use crate::sink::file::{Begun, FileSink};
 use crate::sink::files::target::Target;
 use crate::sink::kept::streams::Routes;
 use crate::sink::kept::table;
+use crate::sink::options::OutputOptions;
 use crate::sys::files::Name;
 use anyhow::{Context, Result};
 

@@ -15,6 +15,7 @@ mod kept;
 mod names;
 mod room;
 mod schedule;
+pub(super) mod segmentation;
 
 pub use kept::{Recorded, Retention, Shelf, recordings};
 pub(super) use room::DiskRoom;
@@ -28,6 +29,7 @@ use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{
     Cancel, Delivery, Encoding, Failure, FailureKind, Input, Notices, Outcome, Pauses, Sink, reason,
 };
+pub(super) use crate::sink::recorder::segmentation::{Segment, Segmentation};
 use crate::sys::files::Name;
 use crate::sys::{local_time, wall_time, zone_fault};
 use anyhow::{Result, ensure};
@@ -35,7 +37,6 @@ use histeq::internal::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The longest time by which audio may be ahead of the frames, or behind them, in microseconds.
@@ -46,40 +47,6 @@ const BYTES_OF_PIXEL: f64 = 0.1;
 
 /// The frame rate that is assumed for a source without one.
 const USUAL_RATE: f64 = 30.0;
-
-/// How a recording is split into segments.
-#[derive(Clone)]
-pub struct Segmentation {
-    /// The length of a segment; must be more than 0.
-    pub length: Duration,
-    /// How long recordings are kept.
-    pub retention: Retention,
-    /// The list of all recordings of this run.
-    pub shelf: Shelf,
-    /// Called with each completed segment.
-    pub ended: Arc<dyn Fn(Segment) + Send + Sync>,
-}
-
-impl std::fmt::Debug for Segmentation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Segmentation({:?}, {:?})", self.length, self.retention)
-    }
-}
-
-/// A completed segment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Segment {
-    /// The path of the file.
-    pub file: PathBuf,
-    /// When it began, in local time.
-    pub begin: ZonedDateTime,
-    /// Length of the segment, in seconds.
-    pub seconds: f64,
-    /// Number of frames in the segment.
-    pub frames: u64,
-    /// Size of the file, in bytes.
-    pub bytes: u64,
-}
 
 /// A sink that writes segments.
 pub struct Recorder {
@@ -478,6 +445,7 @@ mod tests {
     use crate::ffmpeg::demux::Media;
     use histeq::internal::frame::{HostPool, Matrix, PixelFormat, Range};
     use jiff::SignedDuration;
+    pub use segmentation::{Segment, Segmentation};
     use std::sync::Mutex;
 
     /// Frame `number` of a source with five frames an hour. Its samples contain the number.
