@@ -79,6 +79,7 @@ src/core/spec/parameters/settings.rs
 src/core/spec/restoration/deflicker.rs
 src/core/spec/restoration/faint.rs
 src/core/spec/restoration/film.rs
+src/core/spec/restoration/film_changes.rs
 src/core/spec/time/scenes.rs
 src/core/spec/time/temporal.rs
 src/core/spec/time/window.rs
@@ -99,15 +100,13 @@ src/media/pipeline/live/equalize_stage.rs
 src/media/pipeline/live/latency.rs
 src/media/pipeline/live/output_queue.rs
 src/media/pipeline/live/parts.rs
-src/media/sink/file.rs
 src/media/sink/files/target.rs
 src/media/sink/files/together.rs
-src/media/sink/recorder/mod.rs
-src/media/sink/recorder/room.rs
 src/media/source/file/mod.rs
 src/media/source/file/open.rs
 src/media/source/file/packets.rs
 src/media/source/file/parallel/decoders.rs
+src/media/source/isolated/beginning.rs
 src/media/source/isolated/child.rs
 src/media/source/isolated/mod.rs
 src/media/source/isolated/source.rs

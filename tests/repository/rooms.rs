@@ -21,18 +21,7 @@ const LARGER_FOLDERS: &str = "
 ";
 const LARGER_FILES: &str = "
 kernels/fused.cu
-src/core/cuda/pipeline/picture.rs
-src/core/denoise/merge.rs
-src/core/equalize/denoising.rs
-src/core/spec/restoration/film.rs
-src/media/ffmpeg/demux/wire.rs
-src/media/ffmpeg/mux/muxer.rs
-src/media/sandbox/calls.rs
 src/media/sink/file.rs
-src/media/sink/files/target.rs
-src/media/source/isolated/source.rs
-src/program/options/habits.rs
-src/program/pieces/processes.rs
 tests/core/equalize/device_surfaces.rs
 tests/core/equalize/guided.rs
 tests/core/kernels/fused.rs
@@ -51,7 +40,7 @@ const LARGER_FUNCTIONS: &str = "
 src/core/cuda/kernels/fused.rs launch
 src/core/equalize/counting/lattice.rs lattice
 src/core/equalize/cpu/engine.rs write_luminance
-src/core/equalize/denoising.rs cleaned
+src/core/equalize/noise_job.rs cleaned
 src/core/options/resolve.rs resolve
 src/core/spec/natural/correction.rs mapping
 src/core/spec/natural/correction.rs new
@@ -62,7 +51,6 @@ src/media/ffmpeg/log.rs remember
 src/media/pipeline/live/engine.rs run
 src/media/sink/encoder/choice.rs candidates
 src/media/sink/encoder/choice.rs settings
-src/media/sink/encoder/fit.rs format_for
 src/media/sink/encoder/start.rs open
 src/media/sink/file.rs begin_file
 src/media/sink/file.rs prepare
@@ -73,7 +61,7 @@ src/media/source/file/open.rs open
 src/media/source/file/open.rs open_demuxer
 src/media/source/filter/filtered.rs open
 src/media/source/isolated/child.rs opened
-src/media/source/isolated/frames.rs copied
+src/media/source/isolated/memory/frames.rs copied
 src/media/source/live/reader.rs next
 src/media/source/log/curves.rs light
 src/media/source/stack/mod.rs open

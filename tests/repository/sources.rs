@@ -106,7 +106,7 @@ core/cuda/kernels: balance chroma equalization fused histogram luminance map sca
 core/cuda/kernels/denoise: merge motion pyramid
 core/cuda/kernels/tiles: tile_curves tile_histogram tile_map veil_curves
 core/cuda/memory: device_memory pinned samples surface transfer
-core/cuda/pipeline: picture slot
+core/cuda/pipeline: picture readings slot
 core/equalize/cpu/simd: avx2 avx512 mod neon
 core/frame: pool
 core/front: device
@@ -116,12 +116,13 @@ lab/publications: arguments managed
 lab/publications/kernels: cdf_min curve histogram luminance_histogram map pause saturation scan
 media/ffmpeg: log mod packet parse
 media/ffmpeg/decode: buffers decoder nvdec surface
-media/ffmpeg/demux: custom_io demuxer devices interrupt media opens protocols wire
+media/ffmpeg/demux: custom_io demuxer devices interrupt media opens protocols structures wire
 media/ffmpeg/encode: encoded_video encoder encoder_info subtitle transcoder
 media/ffmpeg/filter: converter graph
 media/ffmpeg/frame: picture raw_format rotation shared_planes side_data
-media/ffmpeg/mux: container muxer
-media/source/isolated: shared_memory zygote
+media/ffmpeg/mux: container described muxer
+media/source/isolated: zygote
+media/source/isolated/memory: shared_memory
 media/sys: give_up virtual_camera
 media/sys/io: descriptors
 program: c_memory signals stdout

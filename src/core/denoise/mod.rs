@@ -19,6 +19,7 @@
 //!   keeps the noise that shrinking leaves, and there is no ghosting.
 
 pub mod dct;
+mod displaced;
 pub mod light;
 pub mod merge;
 pub mod noise;

@@ -14,6 +14,8 @@ pub mod cpu;
 mod denoising;
 mod depth;
 mod measuring;
+mod noise_job;
+mod seen;
 mod stage;
 mod study;
 mod survey;

@@ -9,8 +9,9 @@
 use super::counting::Gray;
 use super::counting::gray::gray_of;
 use super::cpu::Engine;
-use super::denoising::{Alone, MeasuredNoise, cleans};
+use super::denoising::cleans;
 use super::depth::sibling;
+use super::noise_job::{Alone, MeasuredNoise};
 use super::{Applied, Depth, EqualizeStage, Equalized, Executor, OutputDepth, Survey, Work};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, HostPool, Limits, PixelFormat};

@@ -20,7 +20,8 @@ use super::natural::{self, Correction, Found, FrameLight, MeanCorrection, Points
 use super::parameters::{Cleaner, Denoise, Method, Settings, Strength};
 use super::restoration::deflicker::{self, LightChange};
 use super::restoration::faint::Background;
-use super::restoration::film::{Changes, Remainder};
+use super::restoration::film::Remainder;
+use super::restoration::film_changes::Changes;
 use super::restoration::flicker::{self, LightStep};
 use super::restoration::noise;
 use super::time::cuts::{Change, Distance, Known, Neighbourhood, Rule};

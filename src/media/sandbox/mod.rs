@@ -9,6 +9,7 @@
 
 mod calls;
 mod files;
+mod filters;
 mod places;
 
 pub use places::Places;
@@ -37,7 +38,7 @@ pub struct ProcessWall {
 pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<()> {
     let unless_lacking = |error| unless_lacking(is_required, error);
     files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
-    calls::answer_decoders(network).or_else(unless_lacking)
+    filters::answer_decoders(network).or_else(unless_lacking)
 }
 
 /// Closes the sandbox of the template process, and so of decoding processes, which it forks: it may do what they may,
@@ -48,7 +49,7 @@ pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<(
 pub(crate) fn close_around_template(network: bool, is_required: bool) -> Result<()> {
     let unless_lacking = |error| unless_lacking(is_required, error);
     files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
-    calls::answer_template(network).or_else(unless_lacking)
+    filters::answer_template(network).or_else(unless_lacking)
 }
 
 impl ProcessWall {
@@ -69,7 +70,7 @@ impl ProcessWall {
             }
             Err(error) => unless_lacking(self.is_required, error)?,
         }
-        match calls::answer_process(self.network, self.replaces) {
+        match filters::answer_process(self.network, self.replaces) {
             Ok(()) if self.network => holds.push("starts no programs".to_owned()),
             Ok(()) => holds.push("starts no programs, and uses no network".to_owned()),
             Err(error) => unless_lacking(self.is_required, error)?,

@@ -2,7 +2,7 @@
 //! exhaustive `match`, so that the compiler lists all decisions for a new kind.
 
 use super::file::is_sequence_name;
-use super::files::target::Files;
+use super::files::place::Files;
 use super::live::reconnecting::network_format;
 use super::raw::Framing;
 use crate::ffmpeg::mux::Container;

@@ -24,10 +24,10 @@ mod open;
 mod options;
 pub mod pieces;
 mod raw;
-mod recorder;
+pub(crate) mod recorder;
 
 pub use file::is_sequence_name;
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{check_two_passes, live_target, open, target, try_out};
 pub use options::OutputOptions;
-pub use recorder::{Recorded, Retention, Shelf, check_segment_names, free_bytes, recordings};
+pub use recorder::{Recorded, Retention, Segment, Segmentation, Shelf, check_segment_names, free_bytes, recordings};

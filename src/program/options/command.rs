@@ -1,7 +1,7 @@
 //! The whole command line: the commands with their options, and the job that each becomes.
 
 use super::defaults::{asks_for_help, with_defaults};
-use super::habits::{self, SHORT_HELP};
+use super::habits;
 use super::jobs::cameras::{Camera, CameraFile};
 use super::jobs::compare::{CompareArgs, CompareJob};
 use super::jobs::file::{FileArgs, FileJob};
@@ -11,6 +11,7 @@ use super::jobs::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob,
 use super::jobs::preview::{PreviewArgs, PreviewJob};
 use super::jobs::work::{WorkArgs, WorkJob};
 use super::shell::man_page;
+use super::short_help::SHORT_HELP;
 use super::values::usage;
 use super::writing::stderr::{EventsTo, StderrOptions, Verbosity};
 use clap::error::ErrorKind;
@@ -332,7 +333,9 @@ fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
         let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
         return Err(usage(ErrorKind::ArgumentConflict, &message));
     }
-    match habits::similar_command(&program, input).filter(|_| !input.contains(['.', '/', ':', '%', '-'])) {
+    match crate::options::short_help::similar_command(&program, input)
+        .filter(|_| !input.contains(['.', '/', ':', '%', '-']))
+    {
         Some(command) => {
             let message = format!("{input}: no such file, and no such command: {command}?");
             Err(usage(ErrorKind::InvalidSubcommand, &message))

@@ -18,16 +18,18 @@ mod command;
 mod defaults;
 mod elsewhere;
 mod habits;
+mod habits_table;
 pub mod jobs;
 pub mod picture;
 pub mod reading;
 mod shell;
+mod short_help;
 mod values;
 pub mod writing;
 
 #[cfg(any(test, fuzzing))]
 pub use command::Args;
 pub use command::Job;
-pub use habits::examples;
 pub use shell::{answer_shell, completions, man_pages};
+pub use short_help::examples;
 pub use values::{in_one_line, is_cube, shown_command};

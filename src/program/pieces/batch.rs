@@ -1,7 +1,8 @@
 //! Writes many files into a folder (`--output-dir`), each in a process of its own.
 
+use super::child::{ChildEnd, ChildError, ChildRun};
 use super::jobs::most_jobs;
-use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
+use super::processes::ProcessPool;
 use crate::options::Job;
 use crate::options::jobs::{FileJob, Jobs, ManyJob};
 use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, in_bytes, jobs_summary};

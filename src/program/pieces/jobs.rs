@@ -1,7 +1,8 @@
 //! One video on all cores of this machine (`--jobs`): child processes plan its pieces, work on them and join them.
 
+use super::child::{ChildError, ChildRun, as_strict_and_verbose};
 use super::folder::{PLAN, make_folder, open_folder, plan_within};
-use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
+use super::processes::{PoolResult, ProcessPool};
 use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
 use crate::options::Job;
 use crate::options::jobs::{FileJob, Jobs};

@@ -13,6 +13,7 @@
 //! | `batch.rs` | `--output-dir`: many files |
 
 mod batch;
+mod child;
 mod folder;
 mod jobs;
 mod joining;
@@ -22,10 +23,11 @@ mod records;
 mod times;
 
 pub use batch::{failure_of, make_folder_of, run_batch};
+pub use child::{ChildEnd, ChildError, ChildRun, ProcessOutput, TRY_AGAIN, as_strict_and_verbose};
 pub use folder::{PieceFolder, PieceState, file_of_piece, files_of_records, hash_of, hashes_of_records, make_folder};
 pub use jobs::{most_jobs, run_jobs};
 pub use joining::Joining;
 pub use plan::{FilePlan, PieceLength, Plan, Planning};
-pub use processes::{ChildEnd, ChildError, ChildRun, ProcessOutput, ProcessPool, TRY_AGAIN, as_strict_and_verbose};
+pub use processes::ProcessPool;
 pub use records::join_records;
 pub use times::Times;

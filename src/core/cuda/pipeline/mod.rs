@@ -13,6 +13,7 @@
 pub(crate) mod history;
 pub(crate) mod picture;
 mod readback;
+mod readings;
 pub(crate) mod ring;
 pub(crate) mod slot;
 pub(crate) mod task;

@@ -3,5 +3,6 @@
 pub mod deflicker;
 pub mod faint;
 pub mod film;
+pub(crate) mod film_changes;
 pub mod flicker;
 pub mod noise;

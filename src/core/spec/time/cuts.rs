@@ -35,7 +35,7 @@
 use crate::spec::measure::{BLOCKS, MIN_SPREAD, Measure};
 use crate::spec::parameters::Threshold;
 use crate::spec::restoration::deflicker::LightChange;
-use crate::spec::restoration::film::Changes;
+use crate::spec::restoration::film_changes::Changes;
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 

@@ -17,6 +17,7 @@ pub(crate) mod interrupt;
 pub(crate) mod media;
 mod opens;
 pub(crate) mod protocols;
+mod structures;
 pub(crate) mod wire;
 
 pub use demuxer::{Demuxer, ReadFrom, is_opening, opens_more};
@@ -25,4 +26,5 @@ pub use images::{GivePackets, OpenImage, Sequence};
 pub use interrupt::Interrupt;
 pub use media::{Chapter, Media, Metadata, Programme, Stream, Unshown};
 pub use protocols::OpenError;
-pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};
+pub use structures::Lie;
+pub use wire::{WireChapter, WirePacket, WireProperties, WireStream};

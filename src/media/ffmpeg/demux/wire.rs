@@ -5,6 +5,7 @@
 
 use super::media::{CodecParameters, entries, header_of, set_colours, set_entries, set_header};
 use super::{Chapter, Metadata, Stream};
+use crate::ffmpeg::demux::structures::{Lie, SideData, named, packet_kind, picture_sizes};
 use crate::ffmpeg::frame::colour::Colours;
 use crate::ffmpeg::frame::{Colour, Picture, RawFormat, StreamSideData};
 use crate::ffmpeg::{MediaType, Packet, Rational, c_string, text};
@@ -12,14 +13,8 @@ use crate::sys::io::at_most;
 use crate::sys::out_of_memory;
 use ffmpeg_next::{FieldOrder, ffi};
 use serde::{Deserialize, Serialize};
-use std::ffi::{c_char, c_int, c_void};
-use std::ops::RangeInclusive;
+use std::ffi::c_int;
 use std::ptr;
-
-/// An invalid value in a message of a decoding process.
-#[derive(Debug, thiserror::Error)]
-#[error("the decoder's process tells of {0} that cannot be")]
-pub struct Lie(pub &'static str);
 
 /// The most keys of one list of metadata, and the most entries of one list of side data.
 const MAX_KEYS: usize = 10_000;
@@ -43,28 +38,6 @@ const MAX_NAME: usize = 4096;
 
 /// The most channels of an audio stream.
 const MAX_CHANNELS: i32 = 1024;
-
-/// FFmpeg's functions that look up numbers of its enumerations. Declared here with integers, as the bindings' versions
-/// take known numbers only.
-mod named {
-    use super::{c_char, c_int, c_void, ffi};
-    // SAFETY: the C functions of these names. A number is an `int` there, or an enumeration, which is passed as one.
-    unsafe extern "C" {
-        pub fn av_color_range_name(number: c_int) -> *const c_char;
-        pub fn av_color_primaries_name(number: c_int) -> *const c_char;
-        pub fn av_color_transfer_name(number: c_int) -> *const c_char;
-        pub fn av_color_space_name(number: c_int) -> *const c_char;
-        pub fn av_chroma_location_name(number: c_int) -> *const c_char;
-        pub fn av_get_pix_fmt_name(number: c_int) -> *const c_char;
-        pub fn av_get_sample_fmt_name(number: c_int) -> *const c_char;
-        pub fn avcodec_descriptor_get(number: c_int) -> *const c_void;
-        // Functions that the bindings lack; each allocates a structure and returns its size.
-        pub fn av_content_light_metadata_alloc(size: *mut usize) -> *mut c_void;
-        pub fn av_dovi_alloc(size: *mut usize) -> *mut c_void;
-        pub fn av_dynamic_hdr_plus_alloc(size: *mut usize) -> *mut c_void;
-        pub fn av_mastering_display_metadata_create_side_data(frame: *mut ffi::AVFrame) -> *mut c_void;
-    }
-}
 
 /// Checks that FFmpeg knows the numbers of these colour properties.
 fn check_colours(colours: Colours) -> Result<(), Lie> {
@@ -95,122 +68,6 @@ fn positive([numerator, denominator]: Fraction) -> Result<Rational, Lie> {
 /// Width to height of a pixel, which FFmpeg gives as 0/1 where it is not known.
 fn ratio([num, den]: Fraction) -> Result<ffi::AVRational, Lie> {
     if num >= 0 && den >= 0 { Ok(ffi::AVRational { num, den }) } else { Err(Lie("a shape of pixels")) }
-}
-
-/// Side data: FFmpeg's number of its kind, and its bytes.
-type SideData = Vec<(u32, Vec<u8>)>;
-
-/// The sizes that side data of a kind may have, in bytes.
-type Sizes = RangeInclusive<usize>;
-
-const ANY: Sizes = 0..=usize::MAX;
-
-fn least(bytes: usize) -> Sizes {
-    bytes..=usize::MAX
-}
-
-fn exact(bytes: usize) -> Sizes {
-    bytes..=bytes
-}
-
-/// Sizes in bytes of this FFmpeg's structures, which grow between versions.
-struct Structures {
-    stereo: usize,
-    spherical: usize,
-    mastering: usize,
-    light: usize,
-    dolby_vision: usize,
-    buffering: usize,
-    hdr10_plus: usize,
-}
-
-impl Structures {
-    fn for_this_ffmpeg() -> &'static Self {
-        static SIZES: std::sync::OnceLock<Structures> = std::sync::OnceLock::new();
-        // SAFETY: each function allocates a structure and returns its size; all are freed here. A frame takes side data
-        // that is made for it, and frees it.
-        SIZES.get_or_init(|| unsafe {
-            let mut sizes = [0_usize; 5];
-            let made: [*mut c_void; 5] = [
-                ffi::av_spherical_alloc(&mut sizes[0]).cast(),
-                named::av_content_light_metadata_alloc(&mut sizes[1]),
-                named::av_dovi_alloc(&mut sizes[2]),
-                ffi::av_cpb_properties_alloc(&mut sizes[3]).cast(),
-                named::av_dynamic_hdr_plus_alloc(&mut sizes[4]),
-            ];
-            made.into_iter().for_each(|structure| ffi::av_free(structure));
-            let mut picture = Picture::new();
-            let frame = picture.as_mut_ptr();
-            let size = |kind| ffi::av_frame_get_side_data(frame, kind).as_ref().map_or(0, |side| side.size);
-            ffi::av_stereo3d_create_side_data(frame);
-            let stereo = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D);
-            named::av_mastering_display_metadata_create_side_data(frame);
-            let mastering = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
-            let [spherical, light, dolby_vision, buffering, hdr10_plus] = sizes;
-            Structures { stereo, spherical, mastering, light, dolby_vision, buffering, hdr10_plus }
-        })
-    }
-}
-
-/// Bytes of a display matrix.
-const MATRIX: usize = 36;
-
-/// The types of side data of streams and packets that may come from a decoding process. Muxers, and the decoders of
-/// sound and subtitles, read some types without checking their size, so it has to be right.
-fn packet_sizes() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
-    use ffi::AVPacketSideDataType as Kind;
-    let sizes = Structures::for_this_ffmpeg();
-    [
-        (Kind::AV_PKT_DATA_PALETTE, exact(1024)),
-        (Kind::AV_PKT_DATA_NEW_EXTRADATA, ANY),
-        (Kind::AV_PKT_DATA_PARAM_CHANGE, least(4)),
-        (Kind::AV_PKT_DATA_REPLAYGAIN, exact(16)),
-        (Kind::AV_PKT_DATA_DISPLAYMATRIX, exact(MATRIX)),
-        (Kind::AV_PKT_DATA_STEREO3D, exact(sizes.stereo)),
-        (Kind::AV_PKT_DATA_AUDIO_SERVICE_TYPE, exact(4)),
-        (Kind::AV_PKT_DATA_FALLBACK_TRACK, exact(4)),
-        (Kind::AV_PKT_DATA_CPB_PROPERTIES, exact(sizes.buffering)),
-        (Kind::AV_PKT_DATA_SKIP_SAMPLES, exact(10)),
-        (Kind::AV_PKT_DATA_JP_DUALMONO, exact(1)),
-        (Kind::AV_PKT_DATA_STRINGS_METADATA, ANY),
-        (Kind::AV_PKT_DATA_SUBTITLE_POSITION, exact(16)),
-        (Kind::AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, least(8)),
-        (Kind::AV_PKT_DATA_WEBVTT_IDENTIFIER, ANY),
-        (Kind::AV_PKT_DATA_WEBVTT_SETTINGS, ANY),
-        (Kind::AV_PKT_DATA_METADATA_UPDATE, ANY),
-        (Kind::AV_PKT_DATA_MPEGTS_STREAM_ID, exact(1)),
-        (Kind::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, exact(sizes.mastering)),
-        (Kind::AV_PKT_DATA_SPHERICAL, exact(sizes.spherical)),
-        (Kind::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, exact(sizes.light)),
-        (Kind::AV_PKT_DATA_DOVI_CONF, exact(sizes.dolby_vision)),
-        (Kind::AV_PKT_DATA_ICC_PROFILE, ANY),
-    ]
-}
-
-/// The types of side data of pictures that may come from a decoding process, with their sizes.
-fn picture_sizes() -> [(ffi::AVFrameSideDataType, Sizes); 13] {
-    use ffi::AVFrameSideDataType as Kind;
-    let sizes = Structures::for_this_ffmpeg();
-    [
-        (Kind::AV_FRAME_DATA_A53_CC, ANY),
-        (Kind::AV_FRAME_DATA_STEREO3D, exact(sizes.stereo)),
-        (Kind::AV_FRAME_DATA_DISPLAYMATRIX, exact(MATRIX)),
-        (Kind::AV_FRAME_DATA_AFD, exact(1)),
-        (Kind::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, exact(sizes.mastering)),
-        (Kind::AV_FRAME_DATA_GOP_TIMECODE, exact(8)),
-        (Kind::AV_FRAME_DATA_SPHERICAL, exact(sizes.spherical)),
-        (Kind::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, exact(sizes.light)),
-        (Kind::AV_FRAME_DATA_ICC_PROFILE, ANY),
-        (Kind::AV_FRAME_DATA_S12M_TIMECODE, exact(16)),
-        (Kind::AV_FRAME_DATA_SEI_UNREGISTERED, least(16)),
-        (Kind::AV_FRAME_DATA_DOVI_RPU_BUFFER, ANY),
-        (Kind::AV_FRAME_DATA_DYNAMIC_HDR_PLUS, exact(sizes.hdr10_plus)),
-    ]
-}
-
-/// The kind with this number, for bytes of a size that it may have.
-fn packet_kind(number: u32, len: usize) -> Option<ffi::AVPacketSideDataType> {
-    packet_sizes().into_iter().find(|(kind, size)| *kind as u32 == number && size.contains(&len)).map(|(kind, _)| kind)
 }
 
 #[derive(Debug, Deserialize, Serialize)]

@@ -1,6 +1,7 @@
 //! Writes packets into a container.
 
 pub(crate) mod container;
+mod described;
 pub(crate) mod muxer;
 pub(crate) mod signalling;
 

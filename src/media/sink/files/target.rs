@@ -1,104 +1,29 @@
 //! Where the output is written: into a temporary file in the same folder until it is complete, or directly to its final
 //! name if a temporary file makes no sense.
 
-use super::file_names::{is_free, names_with, next_names, resolve_links};
-use super::sources::{InputFiles, are_of_pattern, is_input_itself, may_be_source};
-use super::temporary::{Leftover, Temporary, sync, sync_folder};
+use super::file_names::{is_free, next_names, resolve_links};
+use super::sources::{InputFiles, is_input_itself};
+use super::temporary::{Leftover, Temporary};
 use super::together::Together;
-use crate::pipeline::{Cancel, FailureKind, Outcome, reason};
-use crate::sink::recorder::DiskRoom;
-use crate::sys::files::{
-    Name, OpenFolder, PrivateFolder, by_descriptor, folder_of, is_input, is_same, numbered, numbers_there,
+use crate::pipeline::{Cancel, FailureKind};
+use crate::sink::files::place::{
+    Files, IS_READ, Overwrite, are_one_file, check_place, is_regular, is_stream, no_file, no_folder, not_created,
+    not_written,
 };
+use crate::sink::recorder::DiskRoom;
+use crate::sys::files::{Name, OpenFolder, PrivateFolder, by_descriptor, folder_of, is_input, numbered};
 use crate::sys::io::{PlaneWriter, is_fifo, is_pipe, open_for_reader, stdout, stdout_pipe};
-use crate::sys::{one_line, stderr_is_terminal, without_password};
+use crate::sys::without_password;
 use anyhow::{Context, Error, Result, ensure};
 use std::fs::{File, Metadata, TryLockError};
-use std::io::{ErrorKind, IsTerminal};
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-/// Whether an existing output is replaced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overwrite {
-    /// Ask the user on a terminal; without a terminal, refuse.
-    #[default]
-    Ask,
-    /// Overwrite the output (`-y`).
-    Yes,
-    /// Refuse to overwrite the output.
-    No,
-    /// Write nothing (`-n`).
-    Skip,
-    /// Keep existing images of a sequence, and write the missing ones.
-    Keep,
-}
-
-impl Overwrite {
-    /// Whether the user is asked before an existing output is overwritten.
-    pub fn asks(self) -> bool {
-        self == Overwrite::Ask && std::io::stdin().is_terminal() && stderr_is_terminal()
-    }
-}
-
-/// The error for an existing output with [`Overwrite::Skip`].
-#[derive(Debug, thiserror::Error)]
-#[error("{0} exists: nothing was done (-n)")]
-pub struct Skipped(Name);
-
-/// The error for an existing output that must not be overwritten.
-fn exists(name: &Name) -> Error {
-    FailureKind::Exists.error(format!("{name} exists (use -y to overwrite it)"))
-}
-
-/// The error if a name that the program has chosen belongs to something other than a regular file.
-fn no_file(name: &Name) -> Error {
-    FailureKind::Exists.error(format!(
-        "{name} is no file: what the program names itself never goes through a link (remove it, or name the output)"
-    ))
-}
-
-/// The error if the folder of an output does not exist.
-pub(crate) fn no_folder(name: &Name, folder: &Path) -> Error {
-    FailureKind::Missing.error(format!("{name}: there is no folder {} (make it first)", Name::from(folder)))
-}
-
-/// The error if the file of an output cannot be created.
-fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
-    move |error| match error.kind() {
-        ErrorKind::AlreadyExists => exists(name),
-        ErrorKind::InvalidFilename | ErrorKind::StorageFull | ErrorKind::QuotaExceeded => not_written(name)(error),
-        _ => FailureKind::Refused.error(format!("{name}: cannot write there: {}", with_remedy(&error))),
-    }
-}
-
-/// The error if an output cannot be completed.
-fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
-    move |error| match error.kind() {
-        ErrorKind::IsADirectory => is_folder(name),
-        ErrorKind::InvalidFilename => {
-            FailureKind::Usage.error(format!("{name}: the name is too long (give a shorter one)"))
-        }
-        _ => FailureKind::Disk.error(format!("{name}: cannot be written: {}", with_remedy(&error))),
-    }
-}
-
-/// Which files an output name denotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Files {
-    /// One file.
-    One,
-    /// A sequence of numbered files; the name is its pattern.
-    Sequence,
-    /// A playlist and its segments, whose names derive from the playlist's (HLS) or are fixed (DASH).
-    List,
-}
 
 /// How an output is written.
 #[derive(Debug, Default)]
-enum Way {
+pub(super) enum Way {
     /// Opened by name later: a device, a FIFO without a reader, stdout that is no pipe, numbered images; or no output.
     #[default]
     ByName,
@@ -120,20 +45,20 @@ enum Way {
 #[derive(Debug, Default)]
 pub struct Target {
     /// The name that the user gave, without passwords.
-    name: Name,
+    pub(super) name: Name,
     /// The path of the file, with symbolic links resolved.
-    file: PathBuf,
-    way: Way,
+    pub(super) file: PathBuf,
+    pub(super) way: Way,
     /// The folder of the file, if that was opened. The path `file` leads through it.
-    folder: Option<OpenFolder>,
+    pub(super) folder: Option<OpenFolder>,
     /// Whether an existing file may be replaced.
-    may_replace: bool,
+    pub(super) may_replace: bool,
     /// Whether existing images of a sequence are kept.
-    keeps: bool,
+    pub(super) keeps: bool,
     /// Ends waiting for a reader.
     cancel: Cancel,
     /// The other outputs of the run, if all are renamed to their final names together.
-    together: Option<Together>,
+    pub(super) together: Option<Together>,
 }
 
 impl Target {
@@ -408,7 +333,7 @@ impl Target {
     }
 
     /// The open file or pipe, if there is one.
-    fn open(&self) -> Option<&File> {
+    pub(super) fn open(&self) -> Option<&File> {
         match &self.way {
             Way::Pipe(file) | Way::Direct(Some(file), _) | Way::Segment(file) => Some(file),
             Way::Whole(temporary) => Some(&temporary.file),
@@ -469,49 +394,6 @@ impl Target {
         &self.name
     }
 
-    /// Syncs the file to the disk and renames it to its final name; after an interruption, to `NAME.partial.EXT`.
-    /// Returns the name that it has now, or will get [with the others](Self::named_with).
-    ///
-    /// # Errors
-    /// When writing or renaming fails; the error then contains the current name.
-    pub fn end(mut self, outcome: Outcome) -> Result<Name> {
-        let name = self.name.clone();
-        match &self.way {
-            Way::Whole(temporary) => {
-                // Links were resolved before; if the name has become a link since, the link is replaced.
-                temporary.resemble(&self.file, self.may_replace);
-                sync(&temporary.file).map_err(not_written(&name))?;
-            }
-            Way::Direct(Some(file), _) | Way::Segment(file) => {
-                sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written(&name))?;
-                // The open file has been removed: it has no name, and its old name is free or belongs to another file.
-                let is_removed = file.metadata().is_ok_and(|open| open.nlink() == 0)
-                    && !is_same(std::fs::metadata(&self.file), file);
-                // If a segment is removed, the recording continues with the next ones.
-                let is_missed = is_removed && !matches!(self.way, Way::Segment(_));
-                ensure!(!is_missed, not_written(&name)(std::io::Error::other("it was removed meanwhile")));
-                return Ok(name);
-            }
-            Way::List if outcome == Outcome::Interrupted => {
-                // The playlist is renamed; its segments keep their names.
-                let partial = names_with(&self.file, "partial").find(|path| is_free(path)).unwrap_or_default();
-                std::fs::rename(&self.file, &partial).map_err(not_written(&name))?;
-                return Ok(partial.into());
-            }
-            _ => return Ok(name),
-        }
-        match (outcome, self.together.take()) {
-            (Outcome::Interrupted, _) => {
-                let partial = self.keep("partial").map_err(not_written(&name))?;
-                sync_folder(&self.file).map_err(not_written(&name))?;
-                return Ok(partial);
-            }
-            (Outcome::Complete, Some(together)) => together.add(self),
-            (Outcome::Complete, None) => Target::name_all(vec![self])?,
-        }
-        Ok(name)
-    }
-
     /// Creates a temporary file for image `number` of a sequence.
     ///
     /// # Errors
@@ -521,41 +403,9 @@ impl Target {
         Temporary::beside(name.path()).map_err(not_created(&name))
     }
 
-    /// Renames image `number` of a sequence to its final name, unless an existing image of this name is kept.
-    ///
-    /// # Errors
-    /// When it cannot be renamed.
-    pub(crate) fn end_image(&self, mut image: Temporary, number: u64) -> Result<()> {
-        let name = numbered(&self.name, number);
-        ensure!(!self.may_replace || !is_input(name.path()), is_input_itself(&name, IS_READ));
-        // If the name is a link, the link is replaced.
-        image.resemble(name.path(), self.may_replace);
-        match image.take(name.path(), self.may_replace) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(&name)),
-            taken => taken.map_err(not_written(&name)),
-        }
-    }
-
     /// A reservation of disk space for the temporary file, if there is one.
     pub(crate) fn room(&self) -> Option<DiskRoom> {
         if let Way::Whole(temporary) = &self.way { DiskRoom::for_open_file(&temporary.file).ok() } else { None }
-    }
-
-    /// Ends a file because the disk is full. Keeps its first `bytes`; a temporary file gets another name. Returns the
-    /// error, which contains that name.
-    pub fn cut(self, bytes: u64, error: &std::io::Error) -> Error {
-        let name = self.name.clone();
-        let is_cut = self
-            .open()
-            .zip(self.bytes())
-            .is_some_and(|(file, length)| bytes > 0 && (length <= bytes || file.set_len(bytes).is_ok()));
-        let kept = if is_cut { self.end(Outcome::Interrupted).ok() } else { None };
-        let why = match kept {
-            Some(kept) => format!("{} (what there is of it: {kept}; name an output on another disk)", reason(error)),
-            None => with_remedy(error),
-        };
-        FailureKind::Disk.error(format!("{name}: cannot be written: {why}"))
     }
 
     /// Current length of the file, if one is open.
@@ -567,182 +417,12 @@ impl Target {
     pub fn leftover(&self) -> Option<Leftover> {
         if let Way::Whole(temporary) = &self.way { temporary.leftover() } else { None }
     }
-
-    /// Renames each of these complete files to its final name. The steps that may fail are done first, for all files.
-    ///
-    /// # Errors
-    /// When one cannot be renamed. If the file system can exchange names, all old files keep their names, and the error
-    /// names the files in which the new output is kept.
-    pub(crate) fn name_all(mut files: Vec<Target>) -> Result<()> {
-        for is_prepared in [false, true] {
-            for index in 0..files.len() {
-                let Target { way: Way::Whole(temporary), file, may_replace, .. } = &mut files[index] else { continue };
-                let done = match is_prepared {
-                    false if *may_replace && is_input(file) => Err(std::io::Error::new(ErrorKind::ResourceBusy, STAYS)),
-                    false => temporary.prepare(*may_replace),
-                    true => temporary.place(file, *may_replace),
-                };
-                if let Err(error) = done {
-                    return Err(Target::keep_all(files, index, error));
-                }
-            }
-        }
-        // Dropping the temporary files removes the replaced files.
-        files.iter_mut().for_each(|file| file.way = Way::ByName);
-        files.iter().try_for_each(|file| sync_folder(&file.file).map_err(not_written(&file.name)))
-    }
-
-    /// Keeps all files under other names, because file `index` cannot be renamed to its final name.
-    fn keep_all(mut files: Vec<Target>, index: usize, error: std::io::Error) -> Error {
-        let mut kept: Vec<String> = Vec::new();
-        for target in &mut files {
-            let Way::Whole(temporary) = &mut target.way else { continue };
-            let is_new = temporary.is_new();
-            // A file without a name would be deleted, so it gets the new name before it loses the old one.
-            if temporary.undo(&target.file)
-                && let Ok(name) = target.keep("new")
-            {
-                kept.push(name.to_string());
-                let _ = is_new.then(|| std::fs::remove_file(&target.file));
-            }
-        }
-        let (name, kept) = (&files[index].name, kept.join(", "));
-        let kind = match error.kind() {
-            _ if kept.is_empty() => return not_written(name)(error),
-            ErrorKind::AlreadyExists => {
-                let message = format!("{name} has appeared meanwhile: the new file is {kept}");
-                return FailureKind::Exists.error(format!("{message} (-y would have replaced the other)"));
-            }
-            ErrorKind::IsADirectory | ErrorKind::ResourceBusy => FailureKind::Exists,
-            _ => FailureKind::Disk,
-        };
-        kind.error(format!("{name}: cannot be replaced: {} (the new file is {kept})", reason(&error)))
-    }
-
-    /// Renames the file to `NAME.WORD.EXT`, or to the next free name of that kind.
-    pub(crate) fn keep(&mut self, word: &str) -> std::io::Result<Name> {
-        let Way::Whole(temporary) = &mut self.way else { return Ok(self.name.clone()) };
-        for path in names_with(&self.file, word) {
-            match temporary.take(&path, false) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                taken => {
-                    let shown = self.folder.as_ref().zip(path.file_name()).map(|(folder, name)| folder.path(name));
-                    return taken.map(|()| shown.unwrap_or(path).into());
-                }
-            }
-        }
-        Err(ErrorKind::AlreadyExists.into())
-    }
-}
-
-/// Whether both paths lead to the same existing file. Only regular files are compared, because comparing opens them:
-/// the writer of a FIFO would take that for a reader.
-fn are_one_file(a: &Path, b: &Path) -> bool {
-    a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
-}
-
-/// Error text if only opening the input shows that the output belongs to it.
-const IS_READ: &str = ", or one of the files that this is read from";
-
-/// The reason in the error message for not replacing a file of the input.
-const STAYS: &str = "the input was read from it";
-
-/// Whether `name` is stdout or a URL instead of a file.
-pub(crate) fn is_stream(name: &Name) -> bool {
-    *name == "-" || name.to_string().contains("://")
-}
-
-/// Checks that `name`, or each file that it denotes, may be written and is not `input`. Returns whether such files
-/// exist, which may then be replaced.
-fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool> {
-    let read = InputFiles::new(input);
-    read.differ_from(name)?;
-    let there = match std::fs::metadata(name) {
-        Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        // A pattern may be too long for a file name: its numbered names may be shorter.
-        Err(error) if error.kind() == ErrorKind::InvalidFilename && files != Files::Sequence => Err(error),
-        there => Ok(there.ok()),
-    };
-    // A block device is protected from overwriting like a file.
-    let is_file = |there: Metadata| there.is_file() || there.file_type().is_block_device();
-    let is_file = there.map_err(not_written(name))?.is_some_and(is_file);
-    let itself = is_file.then(|| name.clone()).into_iter();
-    let written: Vec<Name> = match files {
-        Files::One => itself.collect(),
-        Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
-        Files::List => itself.chain(segments(name)).collect(),
-    };
-    for other in written.iter().filter(|_| files != Files::One) {
-        // The muxer would follow a link when it opens a segment.
-        ensure!(files != Files::List || other == name || is_regular(other.path()), no_file(other));
-        read.differ_from(other)?;
-    }
-    let keeps = files == Files::Sequence && overwrite == Overwrite::Keep;
-    let message = match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {
-        Some(other) if overwrite == Overwrite::Skip => return Err(Skipped(other.clone()).into()),
-        Some(other) if files == Files::One && may_be_source(other.path(), input.path()) => format!(
-            "{other} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)"
-        ),
-        Some(other) => return Err(exists(other)),
-        None if overwrite == Overwrite::Yes && is_file && are_of_pattern(name.path(), input.path()) => format!(
-            "{name} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does \
-             not replace it (remove it first; --output-dir DIR takes many inputs)"
-        ),
-        None => return Ok(!written.is_empty()),
-    };
-    Err(FailureKind::Exists.error(message))
-}
-
-/// Whether `path` is a regular file, not a link to one.
-fn is_regular(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|there| there.is_file())
-}
-
-/// Existing segments that the playlist `name` would overwrite.
-fn segments(name: &Name) -> Vec<Name> {
-    let stem = name.path().file_stem().unwrap_or_default().as_bytes();
-    let is_segment = |file: &Path| {
-        let [name, end] = [file.file_stem(), file.extension()].map(|part| part.unwrap_or_default().as_bytes());
-        let number = name.strip_prefix(stem);
-        let of_hls = number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit));
-        let of_dash = name.starts_with(b"init-stream") || name.starts_with(b"chunk-stream");
-        (end == b"ts" || end == b"m4s") && (of_hls || of_dash)
-    };
-    let files = std::fs::read_dir(folder_of(name.path())).into_iter().flatten().flatten();
-    files.map(|file| file.path()).filter(|file| is_segment(file)).map(Name::from).collect()
-}
-
-fn is_folder(name: &Name) -> Error {
-    let word = name.quoted();
-    FailureKind::Exists
-        .error(format!("{name} is a folder (give a file name; --output-dir {word} keeps those of the inputs)"))
-}
-
-/// The system's error message, with a remedy if there is one.
-fn with_remedy(error: &std::io::Error) -> String {
-    let remedy = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (make room, or name an output on another disk)",
-        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
-            " (name an output elsewhere, or all of them with --output-dir DIR)"
-        }
-        _ => "",
-    };
-    reason(error) + remedy
-}
-
-/// Whether the file `name` may be overwritten. Asks the user if `overwrite` requires that.
-fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
-    if !overwrite.asks() {
-        return overwrite == Overwrite::Yes;
-    }
-    crate::sys::print_text(&format!("{} exists. Overwrite? [y/N] ", one_line(&name.to_string())));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::Outcome;
     use std::io::Write;
 
     #[test]

@@ -5,7 +5,7 @@ use crate::ffmpeg::mux::Container;
 use crate::pipeline::{ErrorWithRemedy, Input};
 use crate::sink::encoder::choice::{EncoderChoice, Pace, Quality, expected};
 use crate::sink::file::is_sequence_name;
-use crate::sink::files::target::is_stream;
+use crate::sink::files::place::is_stream;
 use crate::sink::kind::OutputKind;
 use crate::sink::options::OutputOptions;
 use crate::sys::files::Name;

@@ -29,12 +29,12 @@ use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{
     Cancel, Delivery, Encoding, Failure, FailureKind, Input, Notices, Outcome, Pauses, Sink, reason,
 };
-pub(super) use crate::sink::recorder::segmentation::{Segment, Segmentation};
 use crate::sys::files::Name;
 use crate::sys::{local_time, wall_time, zone_fault};
 use anyhow::{Result, ensure};
 use histeq::internal::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
+pub use segmentation::{Segment, Segmentation};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -445,8 +445,7 @@ mod tests {
     use crate::ffmpeg::demux::Media;
     use histeq::internal::frame::{HostPool, Matrix, PixelFormat, Range};
     use jiff::SignedDuration;
-    pub use segmentation::{Segment, Segmentation};
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     /// Frame `number` of a source with five frames an hour. Its samples contain the number.
     fn frame(pool: &HostPool, number: i64) -> Frame {

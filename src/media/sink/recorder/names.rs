@@ -1,7 +1,7 @@
 //! Names of segments: a pattern with the time in it.
 
 use crate::pipeline::FailureKind;
-use crate::sink::files::target::no_folder;
+use crate::sink::files::place::no_folder;
 use crate::sys::files::Name;
 use anyhow::{Context, Result, ensure};
 use jiff::fmt::strtime;

@@ -1,7 +1,7 @@
 //! Disk space is reserved before it is needed, so that a full disk is noticed before a frame is lost.
 
 use crate::sink::files::file_names::resolve_links;
-use crate::sink::files::target::is_stream;
+use crate::sink::files::place::is_stream;
 use crate::sys::files::Name;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;

@@ -1,9 +1,9 @@
 //! The code of a decoding process: it opens the input in the sandbox, and delivers what is requested.
 
 use super::channel::{Channel, TooLong};
-use super::frames::described;
+use super::memory::frames::described;
+use super::memory::shared_memory::{SharedBlocks, SharedPool, ask};
 use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireError, WireFrom, WireInput};
-use super::shared_memory::{SharedBlocks, SharedPool, ask};
 use super::source::PACKET_BYTES;
 use super::transcoders;
 use super::zygote::Confines;

@@ -1,11 +1,11 @@
 //! A decoding process that sends false messages: whatever it sends, the program neither crashes, nor waits for ever,
 //! nor accesses memory that is not its own.
 
+use super::beginning::{IsolatedSource, OpensAgain, opened};
 use super::channel::Channel;
-use super::frames::described;
+use super::memory::frames::described;
+use super::memory::shared_memory::{SharedBlocks, SharedPool};
 use super::messages::{Event, MayFail, Order, Planes, RowPlace, WireDelivery, WireInput};
-use super::shared_memory::{SharedBlocks, SharedPool};
-use super::source::{IsolatedSource, OpensAgain, opened};
 use super::transcoders::{InOwnProcess, Remote};
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;

@@ -301,7 +301,7 @@ pub struct RowPlace {
 }
 
 /// A [`Frame`](histeq::internal::frame::Frame). Matrix and transfer are indices into the lists of
-/// [`frames`](super::frames).
+/// [`frames`](super::memory::frames).
 #[derive(Deserialize, Serialize)]
 pub struct WireFrame {
     /// The name of its pixel format.

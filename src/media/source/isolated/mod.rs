@@ -11,29 +11,30 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `beginning.rs` | begins decoding processes, and opens inputs in them |
 //! | `source.rs` | the source of the program: gives orders, checks what comes, outlives a crash |
 //! | `zygote.rs` | the template that processes are forked from, and their supervisors |
 //! | `waits.rs` | each wait for a process, and its end |
 //! | `child.rs` | what runs in a decoding process |
 //! | `transcoders.rs` | sound and subtitles that are converted, in another such process |
-//! | `channel.rs`, `messages.rs`, `failure.rs`, `said.rs` | messages and descriptors between processes; errors and texts |
-//! | `shared_memory.rs`, `frames.rs` | frames in shared memory, and their copies |
+//! | `channel.rs`, `messages.rs`, `said.rs` | messages and descriptors between processes; errors and texts |
+//! | `memory/shared_memory.rs`, `memory/frames.rs` | frames in shared memory, and their copies |
 
+mod beginning;
 mod channel;
 mod child;
-mod frames;
 #[cfg(test)]
 mod lies;
+mod memory;
 mod messages;
 mod said;
-mod shared_memory;
 mod source;
 mod transcoders;
 mod waits;
 mod zygote;
 
-pub use source::allow;
-pub(super) use source::{open_file, open_live};
+pub use beginning::allow;
+pub(super) use beginning::{open_file, open_live};
 pub use zygote::{is_ready, start};
 
 /// Ends all decoding processes, whose CPU time then counts as that of this process, and prints the rest of what they

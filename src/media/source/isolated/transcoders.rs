@@ -1,9 +1,10 @@
 //! Transcoders of an input's other streams, in a decoding process of their own: decoders of sound and subtitles are C
 //! code that reads untrusted bytes, too.
 
+use super::beginning::{attacked, begin_process};
 use super::channel::Channel;
 use super::messages::{Event, MayFail, Order, What};
-use super::source::{PACKET_BYTES, attacked, begin_process, most_time};
+use super::source::{PACKET_BYTES, most_time};
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
 use crate::ffmpeg::demux::{Lie, Stream, WirePacket, WireStream};

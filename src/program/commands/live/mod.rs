@@ -35,9 +35,9 @@ use histeq_media::pipeline::live::{
     self, FrameFilter, LiveOutput, LiveParts, Onlooker, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_media::pipeline::{FailureKind, Input, Interrupted, Notices, Outcome, Source};
+use histeq_media::sink::Segmentation;
 use histeq_media::sink::encoder::PixelChoice;
 use histeq_media::sink::files::{Files, Overwrite, Target};
-use histeq_media::sink::recorder::Segmentation;
 use histeq_media::sink::{self, OutputKind, OutputOptions, VIRTUAL_CAMERA, check_segment_names};
 use histeq_media::source::filter::with_text;
 use histeq_media::source::live::{CameraOptions, MicrophoneSource, StartTime, open_live};

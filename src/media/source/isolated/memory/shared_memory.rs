@@ -3,9 +3,9 @@
 //! more.
 #![allow(unsafe_code, reason = "maps memory that another process writes")]
 
-use super::channel::Channel;
-use super::messages::{RowPlace, Wants};
 use crate::ffmpeg::demux::Lie;
+use crate::source::isolated::channel::Channel;
+use crate::source::isolated::messages::{RowPlace, Wants};
 use histeq::Limits;
 use histeq::internal::frame::limits::Counted;
 use histeq::internal::frame::{Buffer, Memory, MemoryError, Pool};

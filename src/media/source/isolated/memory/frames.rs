@@ -1,10 +1,10 @@
 //! Frames sent from one process to the other: where their rows are in shared memory, and the copy that this program
 //! works on. Checks are made on the copy, which the other process cannot change.
 
-use super::messages::{Planes, RowPlace, WireFrame, checked_size};
 use super::shared_memory::{SharedBlocks, SharedPool};
 use crate::ffmpeg::demux::{Lie, WireProperties};
 use crate::ffmpeg::frame::Picture;
+use crate::source::isolated::messages::{Planes, RowPlace, WireFrame, checked_size};
 use anyhow::Result;
 use histeq::Limits;
 use histeq::internal::frame::{

@@ -1,0 +1,4 @@
+//! Frames in shared memory, and their copies.
+
+pub(super) mod frames;
+pub(super) mod shared_memory;
