@@ -1,6 +1,6 @@
-// Runs kernels/variants/*.cu, and kernels/scan.cu, in the emulator: one question a line on standard input, one line of
-// numbers each on standard output. The test writes the kernels beside this file, with shared memory spelt as C++ has
-// it.
+// Runs the kernels of kernels/variants, and kernels/scan.cu, in the emulator: one question a line on standard input,
+// one line of numbers each on standard output. The test writes the kernels beside this file, with shared memory spelt
+// as C++ has it.
 #include "emulator.hpp"
 
 #include "elements.cuh"

@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/histogram_*.cu`: the count of each code.
+//! Launches `kernels/variants/histogram/histogram_*.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;

@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/map_*.cu`: maps elements by a curve.
+//! Launches `kernels/variants/map/map_*.cu`: maps elements by a curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;

@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/scan_*.cu`: inclusive prefix sums, in one block if the entries fit, else in segments.
+//! Launches `kernels/variants/scan/scan_*.cu`: inclusive prefix sums, in one block if the entries fit, else in segments.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
