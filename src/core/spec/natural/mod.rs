@@ -40,7 +40,6 @@
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
-mod captions;
 mod correction;
 mod found;
 mod frame_light;

@@ -2,9 +2,9 @@
 //! band of a few rows, with nothing as bright above and below it, nor much elsewhere. Lamps, windows and glints on
 //! water have other levels, larger gaps, or spread over more rows.
 
-use super::overlay::{LatticeColours, Rectangle};
-use super::tuning::captions::*;
+use super::colours::{LatticeColours, Rectangle};
 use crate::spec::Lattice;
+use crate::spec::natural::tuning::captions::*;
 use std::ops::Range;
 
 /// The lines of letters in the picture outside of these boxes, each with the box around it or with what is beside it.
@@ -179,7 +179,7 @@ impl<'a> Strokes<'a> {
 mod tests {
     use crate::spec::Lattice;
     use crate::spec::measure::{COLUMNS, ROWS};
-    use crate::spec::natural::{Correction, Points, overlay};
+    use crate::spec::natural::{Assumed, Correction, Points, overlay};
 
     fn lattice(over: impl Fn(usize, usize) -> Option<u16>) -> Lattice {
         let level = |point: usize| {
@@ -234,7 +234,7 @@ mod tests {
     fn a_dark_scene_is_corrected_as_without_a_clock() {
         let correction = |over: &dyn Fn(usize, usize) -> Option<u16>| {
             let points = Points::new(&lattice(over), 255);
-            Correction::new(points, super::super::Assumed::Nothing, true, false, i32::MAX)
+            Correction::new(points, Assumed::Nothing, true, false, i32::MAX)
         };
         let [without, with] = [correction(&|_, _| None), correction(&|x, y| is_letter(x, y).then_some(255))];
         assert!(without.found.exposure > 2 * 4096, "{:?}", without.found);
