@@ -61,7 +61,9 @@ src/core/spec/natural/in_light.rs
 src/core/spec/natural/letters.rs
 src/core/spec/natural/light.rs
 src/core/spec/natural/log.rs
-src/core/spec/natural/overlay.rs
+src/core/spec/natural/overlay/captions.rs
+src/core/spec/natural/overlay/colours.rs
+src/core/spec/natural/overlay/mod.rs
 src/core/spec/natural/parts/belief.rs
 src/core/spec/natural/parts/cast.rs
 src/core/spec/natural/parts/contrast.rs
