@@ -47,8 +47,8 @@ const NEXT_TO_NOTHING: &str = "next to nothing to correct";
 /// A line on what the video lacked, and whether it was log; may be empty.
 fn found(progress: &Progress) -> String {
     let words = progress.found_in_words();
-    // Without a hint, people think that nothing was done.
-    let hint = match words.as_deref() {
+    // Without a hint, people think that nothing was done. What is left out of a picture stands behind a comma.
+    let hint = match words.as_deref().and_then(|words| words.split(", ").next()) {
         Some(NOTHING) => {
             ", so it looks as before (`histeq-video preview` shows other looks, --method global equalizes)"
         }

@@ -268,7 +268,7 @@ static void mistakes(void) {
     CHECK(histeq_set(equalizer, "look", "dusk") == HISTEQ_ERROR_OPTION && says(equalizer, "look is one of natural, "));
     CHECK(histeq_set(equalizer, "look", NULL) == HISTEQ_ERROR_ARGUMENT && histeq_set(equalizer, NULL, "1") < 0);
     const char *const wrong[] = {"rate", "0", "rate", "nan", "range", "tv", "matrix", "1", "transfer", "x", "live", "1",
-                                 "backend", "gpu", "gpu", "-1", "threads", "0", "threads", "99999999", NULL};
+                                 "backend", "gpu", "gpu", "-1", "threads", "-1", "threads", "99999999", NULL};
     for (int at = 0; wrong[at]; at += 2) CHECK(histeq_set(equalizer, wrong[at], wrong[at + 1]) == HISTEQ_ERROR_OPTION);
     CHECK(histeq_mask(equalizer, bytes, 3) == HISTEQ_ERROR_PICTURE && histeq_mask(equalizer, NULL, BYTES) == HISTEQ_ERROR_ARGUMENT);
     CHECK(histeq_input(equalizer, NULL) == HISTEQ_ERROR_ARGUMENT);
