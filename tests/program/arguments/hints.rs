@@ -248,7 +248,9 @@ fn a_run_that_changes_nothing_to_be_seen_says_so() {
     // The clip uses all levels, has neither a colour cast nor haze, and a clock in its corner.
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     let run = dir.succeeds("--backend cpu --encoder ffv1 in.mkv out.mkv");
-    run.says(&["nothing to correct, captions left out, so it looks as before (`histeq-video preview` shows other looks"]);
+    run.says(&[
+        "nothing to correct, captions left out, so it looks as before (`histeq-video preview` shows other looks",
+    ]);
     // Runs that choose a method print the note, too.
     let said = "the method changes no sample, so it looks as before (`histeq-video preview` shows other looks)\n";
     for method in ["global", "clahe"] {
