@@ -118,8 +118,7 @@ impl<'a> Strokes<'a> {
     fn is_line(&self, band: &Rectangle) -> bool {
         let height = band.rows.len();
         let (area, count) = (band.area(), self.count(band));
-        let is_line = MIN_ROWS <= height
-            && height <= MAX_ROWS
+        let is_line = (MIN_ROWS..=MAX_ROWS).contains(&height)
             && band.columns.len() >= MIN_COLUMNS.max(3 * height)
             && count >= MIN_STROKES
             && 100 * count >= MIN_COVERED * area

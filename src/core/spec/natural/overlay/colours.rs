@@ -106,7 +106,7 @@ impl LatticeColours<'_> {
                 return [first, last];
             }
         }
-        [self.stripe(count, |index| line(index)), self.stripe(count, |index| line(count - 1 - index))]
+        [self.stripe(count, &line), self.stripe(count, |index| line(count - 1 - index))]
     }
 
     /// How many of these lines, from the edge on, are a stripe of one strong colour, with or without letters. White,
