@@ -2,8 +2,8 @@
 //! [`Method::Deflicker`](crate::spec::parameters::Method::Deflicker).
 //!
 //! As with the light of the whole frame ([`deflicker`](super::deflicker)), the change from one frame to the next is a
-//! median, here over the points of the lattice ([`Points`]), and changes are chained over the window. All changes are
-//! relative to that of the whole frame:
+//! median, here over the points of the lattice ([`Points`](crate::spec::natural::Points)), and changes are chained over
+//! the window. All changes are relative to that of the whole frame:
 //! * **Colour**: for each of R, G and B, how much more its logarithm rises than that of luma, at two levels. It is
 //!   corrected by a [`Balance`].
 //! * **Bands and patches**: in each of 8x8 regions, the median of how much more points rise than the whole frame. The
